@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+import type { JsonPatchOp, Preconditions, Reader } from '../kube/api.ts';
+import type { Blocked } from '../kube/remediation.ts';
+import type { Ref } from '../kube/resources.ts';
+
+/** The fixed ClusterRoles that the controller may bind the writer to. */
+export type WriterRole = 'tapfix-writer-quotas' | 'tapfix-writer-workloads' | 'tapfix-writer-pods';
+
+/** One row of the table that RBAC, the admission policies and the can-i test are generated from. */
+export interface Right {
+  group: string;
+  resource: string;
+  verb: string;
+}
+
+export interface ActionContext {
+  namespace: string;
+  /** uid of the Remediation: our mark. */
+  fixUid: string;
+  reader: Reader;
+}
+
+/** Exactly one change, with the precondition under which it is still the one that was shown. */
+export type Write =
+  { do: 'patch'; ref: Ref; body: JsonPatchOp[] } | { do: 'delete'; ref: Ref; preconditions: Preconditions };
+
+/** Everything that is known before anything is changed, from one reading of the live target. */
+export interface Plan {
+  /** uid + the values the action replaces: what people approve is bound to it. */
+  targetHash: string;
+  /** The snapshot, as JSON: what `inspect` compares with after a crash. */
+  before: string;
+  /** What a person approves. */
+  diff: string;
+  /** How to put it back, as a command. */
+  undo: string;
+  write: Write;
+  /** Owners whose pods were refused and that are nudged to retry at once; empty for most actions. */
+  blocked: Blocked[];
+}
+
+/** `reason` is a condition reason and metric label, `say` is what the person reads. */
+export interface Refusal {
+  ok: false;
+  reason: string;
+  say: string;
+}
+export type Prepared = Refusal | ({ ok: true } & Plan);
+
+/** After a crash: nothing of ours happened, our mark is there, or somebody changed it otherwise. */
+export type Trace = 'untouched' | 'ours' | 'other';
+
+export interface Action<P> {
+  readonly type: string;
+  /** Name of the typed params block beside `type` in `spec.action`. */
+  readonly block: string;
+  readonly params: z.ZodType<P>;
+  readonly role: WriterRole;
+  readonly rights: readonly Right[];
+  /** The verb on the button: "Approve undo". */
+  readonly verb: string;
+  /** Past participle for headlines: "undo", "quota deletion". */
+  readonly noun: string;
+  target(params: P): { kind: 'Deployment' | 'ResourceQuota'; name: string; uid: string };
+  /** The line a person approves. */
+  summary(params: P): string;
+  /** The consequence on the confirm button: "delete quota platform-hardening". */
+  consequence(params: P): string;
+  prepare(params: P, context: ActionContext): Promise<Prepared>;
+  inspect(params: P, before: string, context: ActionContext): Promise<Trace>;
+}
+
+/** Travels in the same patch as the change, so that it and the change are one. */
+export const markAnnotation = 'tapfix.dev/fix';

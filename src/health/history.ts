@@ -1,0 +1,40 @@
+import { LRUCache } from 'lru-cache';
+import type { ReplicaSetView } from '../kube/views.ts';
+
+interface Run {
+  availableSinceMs?: number;
+  longestMs: number;
+}
+
+/**
+ * Which revisions were healthy, as this process saw it. A Deployment without a readiness probe scales its
+ * good revision to zero the moment the bad one starts, so "was it healthy" cannot be read afterwards.
+ */
+export interface History {
+  observe(replicaSet: ReplicaSetView, nowMs: number): void;
+  /** The longest time this revision was fully available without a break. */
+  longestAvailableMs(uid: string, nowMs: number): number;
+}
+
+const isAvailable = (rs: ReplicaSetView): boolean => rs.desired > 0 && rs.available >= rs.desired;
+
+export function createHistory(max = 20_000): History {
+  const runs = new LRUCache<string, Run>({ max });
+  const lengthOf = (run: Run, nowMs: number): number =>
+    Math.max(run.longestMs, run.availableSinceMs === undefined ? 0 : nowMs - run.availableSinceMs);
+  return {
+    observe(replicaSet, nowMs) {
+      const run = runs.get(replicaSet.uid) ?? { longestMs: 0 };
+      if (isAvailable(replicaSet)) run.availableSinceMs ??= nowMs;
+      else {
+        run.longestMs = lengthOf(run, nowMs);
+        delete run.availableSinceMs;
+      }
+      runs.set(replicaSet.uid, run);
+    },
+    longestAvailableMs(uid, nowMs) {
+      const run = runs.get(uid);
+      return run ? lengthOf(run, nowMs) : 0;
+    },
+  };
+}

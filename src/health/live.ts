@@ -1,0 +1,17 @@
+/** What a fresh reading of an incident's target says. Pure: see diagnosis/ for who reads. */
+export interface LiveHealth {
+  /** By every rule for its class; for a shared cause, of every workload it touches. */
+  healthy: boolean;
+  /** One clause, when it is not. */
+  why: string;
+  ready: number;
+  desired: number;
+  /** Of all its pods together. */
+  restarts: number;
+  /** Of containers that have ended: how long a crash loop lets a pod look fine. */
+  longestUptimeMs: number;
+  /** "Deployment/api": the workloads a shared cause touches. */
+  affected: string[];
+  /** The target itself is gone (or is another object of the same name). */
+  gone: boolean;
+}

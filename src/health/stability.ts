@@ -1,0 +1,23 @@
+import type { LiveHealth } from './live.ts';
+
+/** Since when the target has been healthy without a break, as this process saw it. */
+export interface Stable {
+  sinceMs: number;
+  restarts: number;
+}
+
+/** A restart is a break even if both readings look fine. Fewer restarts than before are other pods: a break as well. */
+export function holdStable(before: Stable | undefined, live: LiveHealth, nowMs: number): Stable | undefined {
+  if (!live.healthy) return undefined;
+  if (!before || before.restarts !== live.restarts) return { sinceMs: nowMs, restarts: live.restarts };
+  return before;
+}
+
+const longestWindowMs = 600_000;
+const loops: ReadonlySet<string> = new Set(['CrashLoop', 'OOMKilled']);
+
+/** How long it must stay healthy: a crash loop's pods look fine for as long as they live, so twice that. */
+export function windowMs(failureClass: string, stableForMs: number, longestUptimeMs: number): number {
+  if (!loops.has(failureClass)) return stableForMs;
+  return Math.min(Math.max(stableForMs, 2 * longestUptimeMs), longestWindowMs);
+}

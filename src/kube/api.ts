@@ -1,0 +1,130 @@
+import type { Kind, Ref } from './resources.ts';
+
+/** What every Kubernetes object has. Times are RFC 3339 strings, as they come off the wire. */
+export interface KubeObject {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+}
+
+export interface ObjectMeta {
+  name: string;
+  namespace?: string;
+  uid: string;
+  resourceVersion: string;
+  generation?: number;
+  creationTimestamp: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  managedFields?: { manager?: string; operation?: string; time?: string; subresource?: string }[];
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** The API server said no, or something else than yes. `reason` is its own word: NotFound, Conflict, Forbidden... */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: number;
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+  constructor(message: string, code: number, reason: string, retryAfterMs?: number) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** No answer: refused, reset, timed out, not a TLS peer we trust. Whether a write arrived is unknown. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+export const hasCode = (error: unknown, code: number): boolean => error instanceof ApiError && error.code === code;
+export const isNotFound = (error: unknown): boolean => hasCode(error, 404);
+export const isConflict = (error: unknown): boolean => hasCode(error, 409);
+export const isForbidden = (error: unknown): boolean => hasCode(error, 403);
+
+/** Reading only: what diagnosis and every pure decision's gatherer is handed. */
+export interface Reader {
+  /** undefined when there is no such object. */
+  get<T extends KubeObject>(ref: Ref): Promise<T | undefined>;
+  /** All of them, page by page. Without a namespace: of the whole cluster. */
+  list<T extends KubeObject>(kind: Kind, namespace?: string, selector?: ListSelector): Promise<T[]>;
+}
+
+export interface ListSelector {
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export type PatchType = 'json' | 'merge';
+
+export interface WriteOptions {
+  dryRun?: boolean;
+}
+
+export interface JsonPatchOp {
+  op: 'test' | 'add' | 'replace' | 'remove';
+  path: string;
+  value?: unknown;
+}
+
+export interface Preconditions {
+  uid?: string;
+  resourceVersion?: string;
+}
+
+export interface Writer {
+  create<T extends KubeObject>(
+    ref: { kind: Kind; namespace?: string },
+    body: object,
+    options?: WriteOptions,
+  ): Promise<T>;
+  /** POST to a subresource, as TokenRequest and Eviction want it. */
+  createSub<T>(ref: Ref, body: object, options?: WriteOptions): Promise<T>;
+  patch<T extends KubeObject>(ref: Ref, type: PatchType, body: object, options?: WriteOptions): Promise<T>;
+  delete(ref: Ref, preconditions?: Preconditions, options?: WriteOptions): Promise<void>;
+}
+
+export interface Api extends Reader, Writer {
+  /** A GET of any path, decoded; for /version and the like. */
+  raw<T>(path: string): Promise<T>;
+  /** An open watch: yields decoded lines until the server ends it. Throws ApiError or Unreachable. */
+  watch(
+    kind: Kind,
+    namespace: string | undefined,
+    query: Record<string, string>,
+    signal: AbortSignal,
+  ): AsyncIterable<WatchLine>;
+  /** One page of a list, for the list/watch loop. */
+  page<T extends KubeObject>(
+    kind: Kind,
+    namespace: string | undefined,
+    query: Record<string, string>,
+  ): Promise<Page<T>>;
+  /** The same server with another identity: a minted ServiceAccount token. */
+  withToken(token: string): Api;
+}
+
+export interface WatchLine {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: KubeObject & { code?: number; message?: string; reason?: string };
+}
+
+export interface Page<T> {
+  items: T[];
+  metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+}
+
+/** The field manager of every write. */
+export const fieldManager = 'tapfix';

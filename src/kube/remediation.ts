@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type { KubeObject } from './api.ts';
+
+/**
+ * The Remediation resource. These schemas are the one source of its TypeScript types *and* of its
+ * CustomResourceDefinition (manifests/crd.ts): `meta` carries what only the API server checks.
+ */
+export const group = 'tapfix.dev';
+export const remediationKind = 'Remediation';
+
+/** No control bytes: a card is read on a phone, and a bell or an escape in it is somebody's trick. Newline and tab pass. */
+export const plainText = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .regex(/^[^\x00-\x08\x0b-\x1f\x7f]*$/);
+export const objectName = z.string().min(1).max(253);
+export const uid = z.string().min(1).max(64);
+const time = z.string().meta({ format: 'date-time' });
+
+export const severities = ['critical', 'warning', 'info'] as const;
+export type Severity = (typeof severities)[number];
+
+export const phases = [
+  'Proposed', 'Approved', 'Applying', 'Applied', 'Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded', 'Noticed',
+] as const; // prettier-ignore
+export type Phase = (typeof phases)[number];
+
+/** Every move there is; the CRD refuses all others. From '' is the first word about a new Remediation. */
+export const transitions: Readonly<Record<Phase | '', readonly Phase[]>> = {
+  '': ['Proposed', 'Noticed'],
+  Proposed: ['Approved', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'],
+  Approved: ['Applying', 'Failed', 'Resolved'],
+  Applying: ['Applied', 'Failed'],
+  Applied: ['Recovered', 'Failed'],
+  Failed: ['Recovered'],
+  Noticed: ['Resolved', 'Superseded'],
+  Recovered: [],
+  Rejected: [],
+  Expired: [],
+  Resolved: [],
+  Superseded: [],
+};
+
+export const approvalStates = ['Pending', 'Approved', 'Rejected'] as const;
+
+export const approvalSchema = z.object({
+  state: z.enum(approvalStates),
+  by: plainText(256).optional(),
+  at: time.optional(),
+  via: plainText(32).optional(),
+  note: plainText(512).optional(),
+});
+export type Approval = z.infer<typeof approvalSchema>;
+
+export const incidentSchema = z.object({
+  key: plainText(512),
+  class: plainText(64),
+  severity: z.enum(severities),
+  reason: plainText(128),
+  object: z.object({ kind: z.string().max(63), name: objectName, uid: z.string().max(64) }),
+  message: plainText(1024),
+  firstSeen: time,
+});
+export type IncidentRecord = z.infer<typeof incidentSchema>;
+
+/** `action` without its params blocks: each action's file brings its own (manifests/crd.ts puts them together). */
+export type ActionSpec = { type: string } & Record<string, unknown>;
+
+export const remediationSpecSchema = z.object({
+  incident: incidentSchema,
+  diagnosis: plainText(512),
+  context: z.object({ changed: z.array(plainText(512)).max(10), evidence: z.array(plainText(512)).max(10) }),
+  follows: z.object({ name: objectName, uid }).optional(),
+  rationale: plainText(2048),
+  proposedBy: plainText(256),
+  ttlMinutes: z.number().int().min(1).max(60),
+  approval: approvalSchema,
+});
+export type RemediationSpec = z.infer<typeof remediationSpecSchema> & { action?: ActionSpec };
+
+export const conditionSchema = z.object({
+  type: z.string().max(64),
+  status: z.enum(['True', 'False']),
+  reason: z.string().max(64),
+  message: plainText(1024),
+  lastTransitionTime: time,
+});
+export type Condition = z.infer<typeof conditionSchema>;
+
+export const blockedSchema = z.object({ kind: z.string().max(63), name: objectName, uid });
+export type Blocked = z.infer<typeof blockedSchema>;
+
+export const remediationStatusSchema = z.object({
+  phase: z.enum(phases).optional(),
+  conditions: z
+    .array(conditionSchema)
+    .max(32)
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
+    .optional(),
+  preview: z.object({ diff: plainText(8192), targetHash: z.string().max(64), at: time }).optional(),
+  execution: z
+    .object({
+      startedAt: time.optional(),
+      appliedAt: time.optional(),
+      before: z.string().max(262144).optional(),
+      after: z.string().max(262144).optional(),
+      blocked: z.array(blockedSchema).max(200).optional(),
+      undo: plainText(4096).optional(),
+      stableSeconds: z.number().int().min(0).max(600).optional(),
+    })
+    .optional(),
+  sightings: z
+    .object({
+      count: z.number().int().min(0),
+      lastSeen: time,
+      ready: z.number().int().min(0).optional(),
+      desired: z.number().int().min(0).optional(),
+      affected: z.array(plainText(317)).max(50).optional(),
+    })
+    .optional(),
+});
+export type RemediationStatus = z.infer<typeof remediationStatusSchema>;
+
+export interface Remediation extends KubeObject {
+  spec: RemediationSpec;
+  status?: RemediationStatus;
+}
+
+const over: ReadonlySet<Phase> = new Set(['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded']);
+
+export const phaseOf = (fix: Remediation): Phase | '' => fix.status?.phase ?? '';
+export const isOver = (fix: Remediation): boolean => over.has(fix.status?.phase ?? ('' as Phase));
+export const expiresAtMs = (fix: Remediation): number =>
+  Date.parse(fix.metadata.creationTimestamp) + fix.spec.ttlMinutes * 60_000;
+export const conditionOf = (fix: Remediation, type: string): Condition | undefined =>
+  fix.status?.conditions?.find((condition) => condition.type === type);
+export const isTrue = (fix: Remediation, type: string): boolean => conditionOf(fix, type)?.status === 'True';
+/** The episode is over: the watcher saw the target healthy for the recovery window. */
+export const isCleared = (fix: Remediation): boolean => isTrue(fix, 'IncidentCleared');
+/** Recorded by the watcher for a person in chat, not by that person's own Kubernetes identity. */
+export const isAttested = (by: string | undefined): boolean => /^(telegram|slack):/.test(by ?? '');
+
+/** The list with this condition set; the time only moves when the status does. */
+export function withCondition(conditions: readonly Condition[] | undefined, next: Condition): Condition[] {
+  const others = (conditions ?? []).filter(({ type }) => type !== next.type);
+  const before = conditions?.find(({ type }) => type === next.type);
+  const lastTransitionTime = before?.status === next.status ? before.lastTransitionTime : next.lastTransitionTime;
+  return [...others, { ...next, lastTransitionTime }];
+}

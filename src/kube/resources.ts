@@ -1,0 +1,60 @@
+/** Where each kind that tapfix touches lives in the API. */
+export interface Resource {
+  readonly group: string; // '' is core
+  readonly version: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+const core = (plural: string, namespaced = true): Resource => ({ group: '', version: 'v1', plural, namespaced });
+const apps = (plural: string): Resource => ({ group: 'apps', version: 'v1', plural, namespaced: true });
+
+export const resources = {
+  Event: core('events'),
+  Pod: core('pods'),
+  ResourceQuota: core('resourcequotas'),
+  Namespace: core('namespaces', false),
+  Deployment: apps('deployments'),
+  ReplicaSet: apps('replicasets'),
+  StatefulSet: apps('statefulsets'),
+  DaemonSet: apps('daemonsets'),
+  Job: { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true },
+  CronJob: { group: 'batch', version: 'v1', plural: 'cronjobs', namespaced: true },
+  RoleBinding: { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'rolebindings', namespaced: true },
+  ServiceAccount: core('serviceaccounts'),
+  Remediation: { group: 'tapfix.dev', version: 'v1alpha1', plural: 'remediations', namespaced: true },
+  Notice: { group: 'tapfix.dev', version: 'v1alpha1', plural: 'notices', namespaced: true },
+  SelfSubjectReview: { group: 'authentication.k8s.io', version: 'v1', plural: 'selfsubjectreviews', namespaced: false },
+  SubjectAccessReview: {
+    group: 'authorization.k8s.io',
+    version: 'v1',
+    plural: 'subjectaccessreviews',
+    namespaced: false,
+  },
+} as const satisfies Record<string, Resource>;
+
+export type Kind = keyof typeof resources;
+
+export const isKnownKind = (kind: string): kind is Kind => Object.hasOwn(resources, kind);
+
+export const apiVersionOf = (kind: Kind): string => {
+  const { group, version } = resources[kind];
+  return group ? `${group}/${version}` : version;
+};
+
+/** One object, or one of its subresources. */
+export interface Ref {
+  kind: Kind;
+  namespace?: string;
+  name: string;
+  subresource?: string;
+}
+
+/** The path of a collection, or with a name of one object. */
+export function pathOf(kind: Kind, namespace?: string, name?: string, subresource?: string): string {
+  const { group, version, plural, namespaced } = resources[kind];
+  const root = group ? `/apis/${group}/${version}` : `/api/${version}`;
+  const scope = namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  const object = name ? `/${encodeURIComponent(name)}` : '';
+  return `${root}${scope}/${plural}${object}${subresource ? `/${subresource}` : ''}`;
+}

@@ -1,0 +1,96 @@
+import type { Clock } from './clock.ts';
+
+/** What a pass over one key says: done, or come back in this many milliseconds. */
+export type Outcome = { againInMs: number } | undefined;
+
+export interface QueueDeps {
+  clock: Clock;
+  /** One pass. It is never run twice at once for the same key. A throw means: back off and try again. */
+  handle(key: string): Promise<Outcome>;
+  onError(key: string, error: unknown, retryInMs: number): void;
+  signal: AbortSignal;
+  concurrency?: number;
+  random?: () => number;
+}
+
+export interface Queue {
+  add(key: string): void;
+  addAfter(key: string, ms: number): void;
+  /** Resolves when no pass is running. */
+  idle(): Promise<void>;
+}
+
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
+
+/**
+ * A keyed work queue: a key says *what* to look at, never what happened, so a burst of changes is one pass.
+ * A key added while its pass runs gets one more pass afterwards.
+ */
+export function createQueue({
+  clock,
+  handle,
+  onError,
+  signal,
+  concurrency = 4,
+  random = Math.random,
+}: QueueDeps): Queue {
+  const ready: string[] = [];
+  const waiting = new Map<string, { atMs: number; cancel: AbortController }>();
+  const running = new Map<string, boolean>(); // value: added again meanwhile
+  const failures = new Map<string, number>();
+  let onIdle: (() => void)[] = [];
+
+  function add(key: string): void {
+    if (signal.aborted) return;
+    waiting.get(key)?.cancel.abort();
+    waiting.delete(key);
+    if (running.has(key)) running.set(key, true);
+    else if (!ready.includes(key)) ready.push(key);
+    pump();
+  }
+
+  function addAfter(key: string, ms: number): void {
+    const atMs = clock.now() + ms;
+    const sooner = waiting.get(key);
+    if (signal.aborted || (sooner && sooner.atMs <= atMs)) return;
+    sooner?.cancel.abort();
+    const cancel = new AbortController();
+    waiting.set(key, { atMs, cancel });
+    void clock.sleep(ms, AbortSignal.any([signal, cancel.signal])).then(() => {
+      if (!cancel.signal.aborted && !signal.aborted) add(key);
+    });
+  }
+
+  function pump(): void {
+    while (running.size < concurrency && ready.length > 0 && !signal.aborted) {
+      const key = ready.shift()!;
+      running.set(key, false);
+      void pass(key);
+    }
+  }
+
+  async function pass(key: string): Promise<void> {
+    let againInMs: number | undefined;
+    try {
+      againInMs = (await handle(key))?.againInMs;
+      failures.delete(key);
+    } catch (error) {
+      const failed = (failures.get(key) ?? 0) + 1;
+      failures.set(key, failed);
+      const ceiling = Math.min(firstRetryMs * 2 ** (failed - 1), longestRetryMs);
+      againInMs = (error as { afterMs?: number }).afterMs ?? ceiling * (0.5 + random() / 2);
+      onError(key, error, againInMs);
+    }
+    const again = running.get(key);
+    running.delete(key);
+    if (again) add(key);
+    else if (againInMs !== undefined) addAfter(key, againInMs);
+    pump();
+    if (running.size === 0) onIdle = (onIdle.forEach((resolve) => resolve()), []);
+  }
+
+  const idle = (): Promise<void> =>
+    running.size === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve));
+  return { add, addAfter, idle };
+}

@@ -1,0 +1,9 @@
+/**
+ * A true sliding window: at most `max` in any `windowMs`.
+ * Returns when the next one may go (now or later), from the times of those that went.
+ */
+export function nextSlot(sentAtMs: readonly number[], max: number, windowMs: number, nowMs: number): number {
+  const recent = sentAtMs.filter((at) => at > nowMs - windowMs).sort((a, b) => a - b);
+  if (recent.length < max) return nowMs;
+  return recent[recent.length - max]! + windowMs;
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { containerdVersion, kubernetesNames, kubernetesVersion } from './facts.ts';
+import { exec } from './exec.ts';
+
+const here = import.meta.dirname;
+const sources = ['k8s/go.mod', 'k8s/go.sum', 'k8s/main.go', 'workload/go.mod', 'workload/main.go'];
+const stripped = '-s -w';
+
+/** Builds every program of the cluster, once per version, and returns the directory that holds them. */
+export async function buildPrograms(say: (line: string) => void): Promise<string> {
+  const target = join(cacheDirectory(), `cluster-${await fingerprint()}`);
+  if (existsSync(target)) return target;
+  await mkdir(dirname(target), { recursive: true });
+  const unfinished = await mkdtemp(`${target}.unfinished-`);
+  try {
+    await compileInto(unfinished, say);
+    await renameUnlessThere(unfinished, target);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+  return target;
+}
+
+function cacheDirectory(): string {
+  return process.env.TAPFIX_CACHE ?? join(homedir(), '.cache', 'tapfix');
+}
+
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256').update(`${kubernetesVersion}\n${containerdVersion}\n`);
+  for (const source of sources) hash.update(`${source}\n`).update(await readFile(join(here, source)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+async function compileInto(directory: string, say: (line: string) => void): Promise<void> {
+  await withProgress(say, `building Kubernetes ${kubernetesVersion} (once, about 10 minutes)`, () =>
+    compileKubernetes(directory),
+  );
+  await withProgress(say, `building containerd ${containerdVersion} (once, about 3 minutes)`, () =>
+    compileContainerd(directory),
+  );
+  await go(['build', '-trimpath', '-ldflags', stripped, '-o', join(directory, 'workload'), '.'], 'workload');
+}
+
+async function compileKubernetes(directory: string): Promise<void> {
+  const binary = join(directory, 'kubernetes');
+  await go(['build', '-trimpath', '-ldflags', `${stripped} ${versionFlags()}`, '-o', binary, '.'], 'k8s');
+  for (const name of kubernetesNames) await symlink(basename(binary), join(directory, name));
+}
+
+/** Without these the API server refuses to say its version. */
+function versionFlags(): string {
+  const [major, minor] = kubernetesVersion.slice(1).split('.');
+  const values = { gitVersion: kubernetesVersion, gitMajor: major, gitMinor: minor };
+  return Object.entries(values)
+    .map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+    .join(' ');
+}
+
+async function compileContainerd(directory: string): Promise<void> {
+  const commands = ['containerd', 'containerd-shim-runc-v2', 'ctr'].map(
+    (name) => `github.com/containerd/containerd/v2/cmd/${name}@${containerdVersion}`,
+  );
+  const tags = 'no_btrfs,no_devmapper,no_zfs';
+  await go(['install', '-trimpath', '-tags', tags, '-ldflags', stripped, ...commands], '.', { GOBIN: directory });
+}
+
+async function go(args: readonly string[], directory: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  await exec('go', args, { cwd: join(here, directory), env: { ...process.env, CGO_ENABLED: '0', ...env } });
+}
+
+/** A silent ten minutes looks like a hang, so say every 15 seconds that it is not. */
+async function withProgress(say: (line: string) => void, what: string, work: () => Promise<void>): Promise<void> {
+  const startedAt = Date.now();
+  say(`${what} ...`);
+  const timer = setInterval(() => {
+    const elapsed = Math.round((Date.now() - startedAt) / 1000);
+    say(`${what} ... ${elapsed < 60 ? `${elapsed} s` : `${Math.floor(elapsed / 60)} min`}`);
+  }, 15_000);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Two builds may race: whoever is second throws its own away, both are the same. */
+async function renameUnlessThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!existsSync(to)) throw error;
+  }
+}

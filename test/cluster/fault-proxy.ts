@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { isDryRun } from './audit.ts';
+import { Faults, type Failure, type Held, type RequestSeen, type WriteSeen } from './faults.ts';
+
+export type { Held, RequestSeen, WriteSeen } from './faults.ts';
+
+/**
+ * Stands between a client and the API server and makes the network misbehave on request.
+ * It ends TLS, so clients must identify themselves by bearer token: a client certificate stops here.
+ */
+export interface FaultProxy {
+  /** https://127.0.0.1:PORT */
+  readonly url: string;
+  /** Every request that is not a GET. */
+  readonly writes: readonly WriteSeen[];
+  /** Holds the next matching write before it is forwarded; resolves when one is held. */
+  holdBefore(match: (write: WriteSeen) => boolean): Promise<Held>;
+  /** Holds back the server's answer to the next matching write; resolves when the server has answered. */
+  holdAfter(match: (write: WriteSeen) => boolean): Promise<Held>;
+  /** Answers the next matching requests with a Kubernetes Status of this code, or resets the connection. */
+  fail(match: (request: RequestSeen) => boolean, status: Failure, times: number): void;
+  delay(match: (request: RequestSeen) => boolean, ms: number, times: number): void;
+  /** Destroys all open client connections. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+export interface FaultProxyOptions {
+  readonly upstream: string;
+  readonly caFile: string;
+  /** PEM */
+  readonly cert: string;
+  /** PEM */
+  readonly key: string;
+}
+
+export async function startFaultProxy({ upstream, caFile, cert, key }: FaultProxyOptions): Promise<FaultProxy> {
+  const faults = new Faults();
+  const writes: WriteSeen[] = [];
+  const forward = forwarder(upstream, await readFile(caFile, 'utf8'));
+  const server = https.createServer({ cert, key }, (request, response) => {
+    // Whatever goes wrong between here and the server looks to the client like a broken connection.
+    serve(request, response, { faults, writes, forward }).catch(() => request.socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    writes,
+    holdBefore: (match) => faults.hold('before', match),
+    holdAfter: (match) => faults.hold('after', match),
+    fail: (match, status, times) => faults.fail(match, status, times),
+    delay: (match, ms, times) => faults.delay(match, ms, times),
+    cut: () => server.closeAllConnections(),
+    async close() {
+      faults.dropAllHeld();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+type Forward = (request: IncomingMessage, body: Buffer) => Promise<IncomingMessage>;
+
+interface Context {
+  readonly faults: Faults;
+  readonly writes: WriteSeen[];
+  readonly forward: Forward;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
+  const { faults, writes, forward } = context;
+  const seen = seenOf(request);
+  // The whole body first: a held write is complete, so it can be forwarded even when its sender is gone.
+  const body = await buffer(request);
+  const write = request.method === 'GET' ? undefined : writeSeenOf(request, body, writes.length + 1);
+  if (write !== undefined) writes.push(write);
+  await faults.passDelays(seen);
+  const failure = faults.nextFailure(seen);
+  if (failure === 'reset') return void request.socket.resetAndDestroy();
+  if (failure !== undefined) return answerStatus(response, failure);
+  if (write === undefined) return stream(await forward(request, body), response);
+  if (!(await faults.passHolds('before', write))) return void request.socket.destroy();
+  const answer = await forward(request, body);
+  const answerBody = await buffer(answer);
+  if (!(await faults.passHolds('after', write))) return void request.socket.destroy();
+  response.writeHead(answer.statusCode ?? 502, answer.rawHeaders).end(answerBody);
+}
+
+function seenOf(request: IncomingMessage): RequestSeen {
+  const [path = '', query = ''] = (request.url ?? '').split('?');
+  return { method: request.method ?? '', path, query };
+}
+
+function writeSeenOf(request: IncomingMessage, body: Buffer, n: number): WriteSeen {
+  const { method, path } = seenOf(request);
+  const user = tokenSubject(request.headers.authorization);
+  const dryRun = isDryRun(request.url ?? '', jsonOrUndefined(body.toString()));
+  return { n, method, path, dryRun, at: Date.now(), ...(user !== undefined && { user }) };
+}
+
+/** Each request gets its own connection to the server, so none fails because of one that went stale. */
+function forwarder(upstream: string, ca: string): Forward {
+  return (request, body) =>
+    new Promise((resolve, reject) => {
+      const { method, rawHeaders } = request;
+      const headers = withoutHeaders(rawHeaders, ['host', 'connection', 'transfer-encoding', 'content-length']);
+      const onward = https.request(new URL(request.url ?? '/', upstream), { method, ca, agent: false }, resolve);
+      for (const [name, value] of headers) onward.appendHeader(name, value);
+      onward.on('error', reject);
+      // A watch ends with its reader; a write once sent is the server's to finish.
+      if (method === 'GET') request.socket.once('close', () => onward.destroy());
+      onward.end(body);
+    });
+}
+
+function withoutHeaders(rawHeaders: readonly string[], left: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '']);
+  return pairs.filter(([name]) => !left.includes(name.toLowerCase()));
+}
+
+/** Chunk by chunk, so that a watch event arrives when it happens; a stream that breaks on one side breaks on both. */
+function stream(answer: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+  response.flushHeaders();
+  answer.on('error', () => response.destroy());
+  answer.on('aborted', () => response.destroy());
+  answer.pipe(response);
+}
+
+function answerStatus(response: ServerResponse, code: number): void {
+  const reason = (STATUS_CODES[code] ?? 'Unknown').replaceAll(' ', '');
+  const message = `the fault proxy answers ${code} as asked`;
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
+  const retryAfter = code === 429 ? { 'retry-after': '1' } : {};
+  response.writeHead(code, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(status));
+}
+
+function tokenSubject(authorization = ''): string | undefined {
+  const payload = /^Bearer [^.]+\.([^.]+)\./.exec(authorization)?.[1];
+  if (payload === undefined) return undefined;
+  const claims = jsonOrUndefined(Buffer.from(payload, 'base64url').toString());
+  return (claims as { sub?: string } | undefined)?.sub;
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,3 @@
+module tapfix.dev/test/workload
+
+go 1.26.0
