@@ -68,7 +68,12 @@ export interface Action<P> {
   consequence(params: P): string;
   prepare(params: P, context: ActionContext): Promise<Prepared>;
   inspect(params: P, before: string, context: ActionContext): Promise<Trace>;
+  /** What `before` holds, as it is now; empty when the target is gone. */
+  snapshot(params: P, context: ActionContext): Promise<string>;
 }
+
+/** Longest `before` and `after` the resource holds. */
+export const longestSnapshot = 262_144;
 
 /** Travels in the same patch as the change, so that it and the change are one. */
 export const markAnnotation = 'tapfix.dev/fix';

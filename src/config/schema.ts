@@ -1,3 +1,10 @@
+import { z } from 'zod';
+import { approval } from './approval.ts';
+import { channels } from './channels.ts';
+import { classes, extraReasons, ignore, reportUnknownClasses } from './classes.ts';
+import { duration, namespaceGlob, nonEmptyListOf, oneOf, text, url, whole, yesOrNo } from './fields.ts';
+import { actionNames } from './vocabulary.ts';
+
 /** The configuration after loading: defaults filled in, every duration in milliseconds. */
 export interface Approver {
   name: string;
@@ -32,3 +39,44 @@ export interface Config {
   heartbeat: { url: string; every: number };
   server: { host: string; port: number };
 }
+
+const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null;
+
+/** The contract of the file: every key, its limits and its default, as the file writes them. */
+export const configSchema = z
+  .strictObject({
+    cluster: text('a name'),
+    namespaces: z.strictObject({
+      include: nonEmptyListOf(namespaceGlob, 'for all namespaces write ["*"]'),
+      exclude: z.array(namespaceGlob).prefault([]),
+    }),
+    ignore,
+    classes,
+    extraReasons,
+    notices: z
+      .strictObject({
+        coalesce: duration('0s', '60s').prefault('5s'),
+        maxPerMinute: whole(1, 20).prefault(4),
+        storm: z.strictObject({ incidents: whole(1, 1000).prefault(10) }).prefault({}),
+        reminder: duration('0s', '24h').prefault('10m'),
+      })
+      .prefault({}),
+    approval,
+    actions: z.strictObject({ allow: z.array(oneOf(actionNames)).prefault([...actionNames]) }).prefault({}),
+    recovery: z
+      .strictObject({
+        stableFor: duration('1s', '10m').prefault('30s'),
+        timeout: duration('1s', '24h').prefault('10m'),
+      })
+      .prefault({}),
+    retention: duration('1m', '8760h').prefault('168h'),
+    diagnosis: z.strictObject({ logs: yesOrNo.prefault(false) }).prefault({}),
+    channels,
+    heartbeat: z
+      .strictObject({ url: url({ orEmpty: true }).prefault(''), every: duration('1s', '24h').prefault('1m') })
+      .prefault({}),
+    server: z
+      .strictObject({ host: text('an address').prefault('0.0.0.0'), port: whole(0, 65535).prefault(8080) })
+      .prefault({}),
+  })
+  .superRefine(reportUnknownClasses, { when: isObject }) satisfies z.ZodType<Config>;

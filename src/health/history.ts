@@ -16,7 +16,7 @@ export interface History {
   longestAvailableMs(uid: string, nowMs: number): number;
 }
 
-const isAvailable = (rs: ReplicaSetView): boolean => rs.desired > 0 && rs.available >= rs.desired;
+export const isReplicaSetAvailable = (rs: ReplicaSetView): boolean => rs.desired > 0 && rs.available >= rs.desired;
 
 export function createHistory(max = 20_000): History {
   const runs = new LRUCache<string, Run>({ max });
@@ -25,7 +25,7 @@ export function createHistory(max = 20_000): History {
   return {
     observe(replicaSet, nowMs) {
       const run = runs.get(replicaSet.uid) ?? { longestMs: 0 };
-      if (isAvailable(replicaSet)) run.availableSinceMs ??= nowMs;
+      if (isReplicaSetAvailable(replicaSet)) run.availableSinceMs ??= nowMs;
       else {
         run.longestMs = lengthOf(run, nowMs);
         delete run.availableSinceMs;

@@ -13,6 +13,12 @@ export function holdStable(before: Stable | undefined, live: LiveHealth, nowMs: 
   return before;
 }
 
+/** A signal after the run began is a break as well, even when no reading caught it. */
+export function sinceLastSignal(stable: Stable | undefined, lastSeenMs: number | undefined): Stable | undefined {
+  if (!stable || lastSeenMs === undefined || lastSeenMs <= stable.sinceMs) return stable;
+  return { ...stable, sinceMs: lastSeenMs };
+}
+
 const longestWindowMs = 600_000;
 const loops: ReadonlySet<string> = new Set(['CrashLoop', 'OOMKilled']);
 

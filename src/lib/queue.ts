@@ -1,3 +1,4 @@
+import { backoffMs } from './backoff.ts';
 import type { Clock } from './clock.ts';
 
 /** What a pass over one key says: done, or come back in this many milliseconds. */
@@ -19,9 +20,6 @@ export interface Queue {
   /** Resolves when no pass is running. */
   idle(): Promise<void>;
 }
-
-const firstRetryMs = 500;
-const longestRetryMs = 30_000;
 
 /**
  * A keyed work queue: a key says *what* to look at, never what happened, so a burst of changes is one pass.
@@ -78,8 +76,7 @@ export function createQueue({
     } catch (error) {
       const failed = (failures.get(key) ?? 0) + 1;
       failures.set(key, failed);
-      const ceiling = Math.min(firstRetryMs * 2 ** (failed - 1), longestRetryMs);
-      againInMs = (error as { afterMs?: number }).afterMs ?? ceiling * (0.5 + random() / 2);
+      againInMs = (error as { afterMs?: number }).afterMs ?? backoffMs(failed, random);
       onError(key, error, againInMs);
     }
     const again = running.get(key);

@@ -7,10 +7,15 @@ export interface Button {
   data: string;
 }
 
+/** Words, or something exact (a diff, a command) that is shown in a fixed-width font and never reflowed. */
+export type Line = string | { code: string };
+
 export interface Row {
   /** Changed, Why, Fix, Risk... */
   label: string;
-  lines: string[];
+  lines: Line[];
+  /** Of use to some readers only: folded away where the vendor can do that. */
+  fold?: boolean;
 }
 
 export interface Card {
@@ -19,13 +24,28 @@ export interface Card {
   headline: string;
   subtitle?: string;
   rows: Row[];
-  footer: string[];
+  footer: Line[];
   buttons: Button[][];
 }
 
 export interface Message {
+  /** Above several cards: the lock-screen line for all of them. */
+  title?: { dot: Dot; text: string };
   /** The most severe first, in full; the others shortened to their headline. */
   cards: Card[];
+  /** Those that did not fit, in one line. */
+  rest?: string;
   /** No sound on the phone. */
   silent: boolean;
 }
+
+export const dots: Readonly<Record<Dot, string>> = {
+  red: '🔴',
+  orange: '🟠',
+  yellow: '🟡',
+  blue: '🔵',
+  green: '🟢',
+  grey: '⚪',
+};
+
+export const textOf = (line: Line): string => (typeof line === 'string' ? line : line.code);

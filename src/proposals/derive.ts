@@ -1,7 +1,12 @@
+import { parseAction, specOf } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
+import { localTimeZone } from '../lib/time.ts';
 import type { History } from '../health/history.ts';
 import type { Reader } from '../kube/api.ts';
 import type { ActionSpec } from '../kube/remediation.ts';
+import { crashLoopCase } from './crash-loop.ts';
+import { quotaCase } from './quota-exceeded.ts';
+import type { Case } from './proposal.ts';
 
 export interface Subject {
   namespace: string;
@@ -24,6 +29,34 @@ export interface DeriveDeps {
   history: History;
   config: Config;
   nowMs: number;
+  timeZone?: string;
 }
 
-export declare function derive(subject: Subject, deps: DeriveDeps): Promise<Derived>;
+/** One row per failure class: how its case is read and which fix it may take. */
+const cases: Readonly<Record<string, (subject: Subject, deps: Required<DeriveDeps>) => Promise<Case | undefined>>> = {
+  QuotaExceeded: quotaCase,
+  CrashLoop: crashLoopCase,
+};
+
+/**
+ * The same code proposes for the watcher and confirms for the controller, each from its own reading.
+ * undefined: the subject is gone.
+ */
+export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined> {
+  const read = cases[subject.class];
+  if (!read) return undefined;
+  const found = await read(subject, { timeZone: localTimeZone(), ...deps });
+  if (!found) return undefined;
+  const { fix, ...said } = found;
+  if ('refused' in fix) return { ...said, rationale: `No fix offered: ${fix.refused}` };
+  if (!deps.config.actions.allow.includes(fix.action.type))
+    return { ...said, rationale: `No fix offered: ${fix.action.type} is not in actions.allow` };
+  const { action, params } = parseAction(specOf(fix.action, fix.params));
+  const prepared = await action.prepare(params, { namespace: subject.namespace, fixUid: '', reader: deps.reader });
+  if (!prepared.ok) return { ...said, rationale: `No fix offered: ${prepared.say}` };
+  return {
+    ...said,
+    action: specOf(fix.action, fix.params),
+    rationale: `${fix.why} Put it back with: ${prepared.undo}`.slice(0, 2048),
+  };
+}

@@ -10,14 +10,16 @@ const here = import.meta.dirname;
 const sources = ['k8s/go.mod', 'k8s/go.sum', 'k8s/main.go', 'workload/go.mod', 'workload/main.go'];
 const stripped = '-s -w';
 
+type Say = (line: string) => void;
+
 /** Builds every program of the cluster, once per version, and returns the directory that holds them. */
-export async function buildPrograms(say: (line: string) => void): Promise<string> {
+export async function buildPrograms(say: Say, signal: AbortSignal): Promise<string> {
   const target = join(cacheDirectory(), `cluster-${await fingerprint()}`);
   if (existsSync(target)) return target;
   await mkdir(dirname(target), { recursive: true });
   const unfinished = await mkdtemp(`${target}.unfinished-`);
   try {
-    await compileInto(unfinished, say);
+    await compileInto(unfinished, say, signal);
     await renameUnlessThere(unfinished, target);
   } finally {
     await rm(unfinished, { recursive: true, force: true });
@@ -35,19 +37,21 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex').slice(0, 12);
 }
 
-async function compileInto(directory: string, say: (line: string) => void): Promise<void> {
+async function compileInto(directory: string, say: Say, signal: AbortSignal): Promise<void> {
   await withProgress(say, `building Kubernetes ${kubernetesVersion} (once, about 10 minutes)`, () =>
-    compileKubernetes(directory),
+    compileKubernetes(directory, signal),
   );
   await withProgress(say, `building containerd ${containerdVersion} (once, about 3 minutes)`, () =>
-    compileContainerd(directory),
+    compileContainerd(directory, signal),
   );
-  await go(['build', '-trimpath', '-ldflags', stripped, '-o', join(directory, 'workload'), '.'], 'workload');
+  const workload = join(directory, 'workload');
+  await go(['build', '-trimpath', '-ldflags', stripped, '-o', workload, '.'], { directory: 'workload', signal });
 }
 
-async function compileKubernetes(directory: string): Promise<void> {
+async function compileKubernetes(directory: string, signal: AbortSignal): Promise<void> {
   const binary = join(directory, 'kubernetes');
-  await go(['build', '-trimpath', '-ldflags', `${stripped} ${versionFlags()}`, '-o', binary, '.'], 'k8s');
+  const flags = `${stripped} ${versionFlags()}`;
+  await go(['build', '-trimpath', '-ldflags', flags, '-o', binary, '.'], { directory: 'k8s', signal });
   for (const name of kubernetesNames) await symlink(basename(binary), join(directory, name));
 }
 
@@ -60,20 +64,27 @@ function versionFlags(): string {
     .join(' ');
 }
 
-async function compileContainerd(directory: string): Promise<void> {
+async function compileContainerd(directory: string, signal: AbortSignal): Promise<void> {
   const commands = ['containerd', 'containerd-shim-runc-v2', 'ctr'].map(
     (name) => `github.com/containerd/containerd/v2/cmd/${name}@${containerdVersion}`,
   );
-  const tags = 'no_btrfs,no_devmapper,no_zfs';
-  await go(['install', '-trimpath', '-tags', tags, '-ldflags', stripped, ...commands], '.', { GOBIN: directory });
+  const options = ['-trimpath', '-tags', 'no_btrfs,no_devmapper,no_zfs', '-ldflags', stripped];
+  await go(['install', ...options, ...commands], { directory: '.', signal, env: { GOBIN: directory } });
 }
 
-async function go(args: readonly string[], directory: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
-  await exec('go', args, { cwd: join(here, directory), env: { ...process.env, CGO_ENABLED: '0', ...env } });
+interface GoOptions {
+  /** Relative to this file. */
+  readonly directory: string;
+  readonly signal: AbortSignal;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+async function go(args: readonly string[], { directory, signal, env = {} }: GoOptions): Promise<void> {
+  await exec('go', args, { cwd: join(here, directory), signal, env: { ...process.env, CGO_ENABLED: '0', ...env } });
 }
 
 /** A silent ten minutes looks like a hang, so say every 15 seconds that it is not. */
-async function withProgress(say: (line: string) => void, what: string, work: () => Promise<void>): Promise<void> {
+async function withProgress(say: Say, what: string, work: () => Promise<void>): Promise<void> {
   const startedAt = Date.now();
   say(`${what} ...`);
   const timer = setInterval(() => {

@@ -23,12 +23,11 @@ const days = '30';
 export async function makeAuthority(directory: string): Promise<void> {
   const keyFile = join(directory, 'ca.key');
   await writeFile(keyFile, newKey(), { mode: 0o600 });
-  const subject = ['-subj', '/CN=test-cluster-ca', '-days', days];
-  const extensions = ['-addext', 'keyUsage=critical,keyCertSign,cRLSign,digitalSignature'];
-  await exec('openssl', [
-    ...['req', '-x509', '-new', '-key', keyFile, ...subject, ...extensions],
-    ...['-out', join(directory, 'ca.crt')],
-  ]);
+  await openssl(`req -x509 -new -days ${days} -addext keyUsage=critical,keyCertSign,cRLSign,digitalSignature`, {
+    '-key': keyFile,
+    '-subj': '/CN=test-cluster-ca',
+    '-out': join(directory, 'ca.crt'),
+  });
 }
 
 /** Signs a new certificate with the authority kept in a directory. */
@@ -39,16 +38,23 @@ export async function issueCertificate(directory: string, subject: Subject): Pro
     const key = newKey();
     await writeFile(file('key'), key, { mode: 0o600 });
     await writeFile(file('extensions'), extensionsOf(subject));
-    await exec('openssl', ['req', '-new', '-key', file('key'), '-subj', subjectLine(subject), '-out', file('request')]);
-    await exec('openssl', [
-      ...['x509', '-req', '-in', file('request'), '-out', file('cert'), '-days', days],
-      ...['-CA', join(directory, 'ca.crt'), '-CAkey', join(directory, 'ca.key')],
-      ...['-set_serial', `0x${randomBytes(8).toString('hex')}`, '-extfile', file('extensions')],
-    ]);
+    await openssl('req -new', { '-key': file('key'), '-subj': subjectLine(subject), '-out': file('request') });
+    await openssl(`x509 -req -days ${days} -set_serial 0x${randomBytes(8).toString('hex')}`, {
+      '-in': file('request'),
+      '-out': file('cert'),
+      '-CA': join(directory, 'ca.crt'),
+      '-CAkey': join(directory, 'ca.key'),
+      '-extfile': file('extensions'),
+    });
     return { key, cert: await readFile(file('cert'), 'utf8') };
   } finally {
     await rm(work, { recursive: true });
   }
+}
+
+/** Fixed words first, then the options whose values may hold any character. */
+async function openssl(words: string, options: Readonly<Record<string, string>>): Promise<void> {
+  await exec('openssl', [...words.split(' '), ...Object.entries(options).flat()]);
 }
 
 /** In the older of the two PEM forms: for service account keys the API server reads no other. */
@@ -58,9 +64,12 @@ export function newKey(): string {
 }
 
 function subjectLine({ commonName, organizations = [] }: Subject): string {
-  const escaped = (text: string) => text.replaceAll(/[\\/+]/g, String.raw`\$&`);
   const groups = organizations.map((name) => `/O=${escaped(name)}`).join('');
   return `${groups}/CN=${escaped(commonName)}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\/+]/g, String.raw`\$&`);
 }
 
 function extensionsOf({ hosts }: Subject): string {

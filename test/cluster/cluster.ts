@@ -79,7 +79,7 @@ async function clusterAt(at: Layout, programs: string): Promise<Cluster> {
 
   async function kubectl(args: readonly string[], options: KubectlOptions = {}): Promise<string> {
     const { input, kubeconfig = at.adminKubeconfig, expectFailure = false } = options;
-    const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: join(at.temporary, 'kubectl') };
+    const env = { ...process.env, KUBECONFIG: kubeconfig, KUBECACHEDIR: at.kubectlCache };
     const { code, stdout, stderr } = await outcomeOf(join(programs, 'kubectl'), args, {
       env,
       ...(input !== undefined && { input }),

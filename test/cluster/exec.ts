@@ -4,6 +4,8 @@ export interface ExecOptions {
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** Ends the command when aborted. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Outcome {
@@ -15,7 +17,7 @@ export interface Outcome {
 /** Runs a command to its end and says how it went; rejects only when it could not be started at all. */
 export function outcomeOf(command: string, args: readonly string[], options: ExecOptions = {}): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env });
+    const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, signal: options.signal });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));

@@ -47,6 +47,8 @@ export async function startFaultProxy({ upstream, caFile, cert, key }: FaultProx
     // Whatever goes wrong between here and the server looks to the client like a broken connection.
     serve(request, response, { faults, writes, forward }).catch(() => request.socket.destroy());
   });
+  // As the API server, keep idle connections: closing them would be a fault no test asked for.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -67,7 +69,7 @@ export async function startFaultProxy({ upstream, caFile, cert, key }: FaultProx
   };
 }
 
-type Forward = (request: IncomingMessage, body: Buffer) => Promise<IncomingMessage>;
+type Forward = (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<IncomingMessage>;
 
 interface Context {
   readonly faults: Faults;
@@ -86,12 +88,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, context
   const failure = faults.nextFailure(seen);
   if (failure === 'reset') return void request.socket.resetAndDestroy();
   if (failure !== undefined) return answerStatus(response, failure);
-  if (write === undefined) return stream(await forward(request, body), response);
+  if (write === undefined) return stream(await forward(request, body, response), response);
   if (!(await faults.passHolds('before', write))) return void request.socket.destroy();
-  const answer = await forward(request, body);
+  const answer = await forward(request, body, response);
   const answerBody = await buffer(answer);
   if (!(await faults.passHolds('after', write))) return void request.socket.destroy();
-  response.writeHead(answer.statusCode ?? 502, answer.rawHeaders).end(answerBody);
+  response.writeHead(answer.statusCode ?? 502, endToEnd(answer.rawHeaders).flat()).end(answerBody);
 }
 
 function seenOf(request: IncomingMessage): RequestSeen {
@@ -108,28 +110,30 @@ function writeSeenOf(request: IncomingMessage, body: Buffer, n: number): WriteSe
 
 /** Each request gets its own connection to the server, so none fails because of one that went stale. */
 function forwarder(upstream: string, ca: string): Forward {
-  return (request, body) =>
+  return (request, body, response) =>
     new Promise((resolve, reject) => {
       const { method, rawHeaders } = request;
-      const headers = withoutHeaders(rawHeaders, ['host', 'connection', 'transfer-encoding', 'content-length']);
       const onward = https.request(new URL(request.url ?? '/', upstream), { method, ca, agent: false }, resolve);
-      for (const [name, value] of headers) onward.appendHeader(name, value);
+      for (const [name, value] of endToEnd(rawHeaders)) onward.appendHeader(name, value);
       onward.on('error', reject);
       // A watch ends with its reader; a write once sent is the server's to finish.
-      if (method === 'GET') request.socket.once('close', () => onward.destroy());
+      if (method === 'GET') response.once('close', () => onward.destroy());
       onward.end(body);
     });
 }
 
-function withoutHeaders(rawHeaders: readonly string[], left: readonly string[]): [string, string][] {
+/** Headers about one connection, or about how this side frames a body, are not for the other side. */
+const perConnection = ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'];
+
+function endToEnd(rawHeaders: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '']);
-  return pairs.filter(([name]) => !left.includes(name.toLowerCase()));
+  return pairs.filter(([name]) => !perConnection.includes(name.toLowerCase()));
 }
 
 /** Chunk by chunk, so that a watch event arrives when it happens; a stream that breaks on one side breaks on both. */
 function stream(answer: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+  response.writeHead(answer.statusCode ?? 502, endToEnd(answer.rawHeaders).flat());
   response.flushHeaders();
   answer.on('error', () => response.destroy());
   answer.on('aborted', () => response.destroy());

@@ -34,7 +34,7 @@ if (command === undefined) {
 async function howToReachIt(at: Layout): Promise<string> {
   const pid = (await readFile(at.outerPidFile, 'utf8')).trim();
   const enter = `nsenter -t ${pid} -n -m -p`;
-  const environment = `env KUBECONFIG=${at.adminKubeconfig} TAPFIX_CLUSTER=${directory}`;
+  const environment = `env KUBECONFIG=${at.adminKubeconfig} TAPFIX_CLUSTER=${directory} KUBECACHEDIR=${at.kubectlCache}`;
   return [
     'The cluster is ready. From another shell:',
     `  ${enter} ${environment} ${join(programs, 'kubectl')} get pods -A`,
@@ -50,6 +50,7 @@ function exitCodeOf(command: string, args: readonly string[]): Promise<number> {
     PATH: [programs, process.env.PATH].join(delimiter),
     KUBECONFIG: at.adminKubeconfig,
     TAPFIX_CLUSTER: directory,
+    KUBECACHEDIR: at.kubectlCache,
     // What the command leaves behind goes with the cluster.
     TMPDIR: at.temporary,
   };

@@ -21,6 +21,8 @@ export function layout(dir: string) {
     /** The cluster's first process as the machine outside numbers it: what `nsenter` wants. */
     outerPidFile: join(dir, 'run', 'outer.pid'),
     temporary: join(dir, 'tmp'),
+    /** Every cluster has the same address: kubectl must not remember the resources of another one. */
+    kubectlCache: join(dir, 'tmp', 'kubectl'),
     varLib: join(dir, 'var-lib'),
     varLog: join(dir, 'var-log'),
     certificate: (name: string) => join(dir, 'pki', `${name}.crt`),

@@ -14,10 +14,9 @@ export async function setUpNetwork(): Promise<void> {
   await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
   // All of kube-proxy that in-cluster clients of the API server need.
   for (const chain of ['OUTPUT', 'PREROUTING']) {
-    await exec('iptables', [
-      ...['--wait', '--table', 'nat', '--append', chain, '--destination', apiServiceAddress],
-      ...['--protocol', 'tcp', '--dport', '443', '--jump', 'DNAT', '--to-destination', `${nodeAddress}:${apiPort}`],
-    ]);
+    const rule = `${chain} --destination ${apiServiceAddress} --protocol tcp --dport 443`;
+    const target = `--jump DNAT --to-destination ${nodeAddress}:${apiPort}`;
+    await exec('iptables', `--wait --table nat --append ${rule} ${target}`.split(' '));
   }
 }
 

@@ -69,8 +69,8 @@ async function defaultAccountExists(programs: string, at: Layout): Promise<boole
 }
 
 async function kubectl(programs: string, at: Layout, args: readonly string[]): Promise<string | undefined> {
-  const all = ['--kubeconfig', at.adminKubeconfig, ...args];
-  const { code, stdout } = await outcomeOf(join(programs, 'kubectl'), all);
+  const env = { ...process.env, KUBECONFIG: at.adminKubeconfig, KUBECACHEDIR: at.kubectlCache };
+  const { code, stdout } = await outcomeOf(join(programs, 'kubectl'), args, { env });
   return code === 0 ? stdout : undefined;
 }
 

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+// Old syntax on purpose: a Node that is too old must get as far as the sentence that says so.
+import fs from 'fs';
+import url from 'url';
+
+const needed = [22, 19];
+const found = process.versions.node.split('.').map(Number);
+const tooOld = found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1]);
+const program = new URL('../dist/main.js', import.meta.url);
+
+function complain(sentence) {
+  console.error(sentence);
+  process.exitCode = 1;
+}
+
+if (tooOld) {
+  const versions = 'tapfix needs Node ' + needed.join('.') + ' or newer; this is ' + process.version + '. ';
+  complain(versions + 'Install a newer one, or let npm bring its own: npm run tapfix -- --help');
+} else if (fs.existsSync(url.fileURLToPath(program))) {
+  import(program.href);
+} else {
+  complain('tapfix is not built yet: run npm run build first.');
+}

@@ -1,0 +1,62 @@
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build, type Metafile, type Plugin } from 'esbuild';
+
+/**
+ * `build.ts [--entry FILE] [--outdir DIR]` bundles the program: src/main.ts becomes dist/main.js, and whatever is
+ * imported dynamically becomes a file of its own, so that a chat's library is only loaded by who uses it.
+ */
+const root = join(import.meta.dirname, '..');
+const { values } = parseArgs({ options: { entry: { type: 'string' }, outdir: { type: 'string' } } });
+const entry = values.entry ?? join(root, 'src/main.ts');
+const outdir = values.outdir ?? join(root, 'dist');
+
+/** We use its credentials only; nothing of it does anything on import, and unused generated models are megabytes. */
+const clientWithoutSideEffects: Plugin = {
+  name: 'client-without-side-effects',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^@kubernetes\/client-node|^\.\.?\// }, async ({ path, pluginData, ...from }) => {
+      const ours = path.startsWith('@kubernetes/') || from.importer.includes('/@kubernetes/client-node/');
+      if (!ours || pluginData === 'resolving') return undefined;
+      const { importer, namespace, resolveDir, kind, with: attributes } = from;
+      const options = { importer, namespace, resolveDir, kind, with: attributes, pluginData: 'resolving' };
+      const found = await resolve(path, options);
+      return found.errors.length > 0 ? { errors: found.errors } : { ...found, sideEffects: false };
+    });
+  },
+};
+
+/** CommonJS dependencies call require, which an ES module does not have. */
+const banner = `import { createRequire as requireFrom } from 'node:module';
+const require = requireFrom(import.meta.url);`;
+
+await rm(outdir, { recursive: true, force: true });
+const done = await build({
+  entryPoints: [{ in: entry, out: 'main' }],
+  outdir,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22',
+  minifySyntax: true,
+  legalComments: 'none',
+  chunkNames: 'chunk-[name]-[hash]',
+  banner: { js: banner },
+  plugins: [clientWithoutSideEffects],
+  metafile: true,
+  logLevel: 'warning',
+}).catch(() => undefined); // it has said why
+if (done) console.log(sizes(done.metafile));
+else process.exitCode = 1;
+
+function line(bytes: number, name: string): string {
+  return `${(bytes / 1024).toFixed(0).padStart(6)} KB  ${name}`;
+}
+
+function sizes({ outputs }: Metafile): string {
+  const rows = Object.entries(outputs).sort(([, a], [, b]) => b.bytes - a.bytes);
+  const total = rows.reduce((sum, [, { bytes }]) => sum + bytes, 0);
+  return [...rows.map(([file, { bytes }]) => line(bytes, relative('', file))), line(total, 'in all')].join('\n');
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { KubeObject } from '../kube/api.ts';
+import type { Blocked } from '../kube/remediation.ts';
+import { objectName, uid } from '../kube/remediation.ts';
+import { hashOf } from '../lib/hash.ts';
+import type { Action, ActionContext } from './action.ts';
+import { readBlocked } from './blocked.ts';
+import { offLimits } from './ownership.ts';
+import { plain } from './plain.ts';
+
+const params = z.strictObject({ name: objectName, uid });
+type Params = z.infer<typeof params>;
+
+interface Quota extends KubeObject {
+  spec?: { hard?: Record<string, string> };
+}
+
+const apps = (resource: string) => ({ group: 'apps', resource, verb: 'patch' });
+const refOf = (name: string, namespace: string) => ({ kind: 'ResourceQuota' as const, namespace, name });
+const targetHash = ({ metadata, spec }: Quota): string => hashOf({ uid: metadata.uid, spec: spec ?? {} });
+
+/** The quota that was meant, and not one of the same name that came later. */
+async function read({ name, uid }: Params, { reader, namespace }: ActionContext): Promise<Quota | undefined> {
+  const quota = await reader.get<Quota>(refOf(name, namespace));
+  return quota?.metadata.uid === uid && !quota.metadata.deletionTimestamp ? quota : undefined;
+}
+
+function snapshot({ metadata, spec }: Quota): string {
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...annotations } = metadata.annotations ?? {};
+  return JSON.stringify({
+    uid: metadata.uid,
+    metadata: { name: metadata.name, labels: metadata.labels, annotations },
+    spec: spec ?? {},
+  });
+}
+
+const longestUndo = 4096;
+
+/** Labels and annotations come back too if they fit. */
+function undo(namespace: string, { metadata, spec }: Quota): string {
+  const command = (meta: object): string =>
+    `kubectl -n ${namespace} create -f - <<'EOF'\n` +
+    `${JSON.stringify({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: meta, spec })}\nEOF`;
+  const { name, labels } = metadata;
+  const found = [{ name, labels }, { name }].map(command).find((text) => text.length <= longestUndo);
+  return plain(found ?? "re-create the quota from this Remediation's status.execution.before", longestUndo);
+}
+
+const namesShown = 8;
+const linesShown = 20;
+
+function diff(quota: Quota, blocked: readonly Blocked[]): string {
+  const limits = Object.entries(quota.spec?.hard ?? {}).map(([what, limit]) => `  ${what}  ${limit}`);
+  const more = limits.length > linesShown ? [`  and ${limits.length - linesShown} more limits`] : [];
+  const names = blocked.slice(0, namesShown).map(({ kind, name }) => `${kind} ${name}`);
+  const others = blocked.length > namesShown ? ` and ${blocked.length - namesShown} more` : '';
+  const owners = blocked.length === 1 ? '1 owner' : `${blocked.length} owners`;
+  const retry = blocked.length > 0 ? [`then make ${owners} retry at once: ${names.join(', ')}${others}`] : [];
+  const lines = [`delete ResourceQuota ${quota.metadata.name}`, ...limits.slice(0, linesShown), ...more, ...retry];
+  return plain(lines.join('\n'), 8192);
+}
+
+export const deleteResourceQuota: Action<Params> = {
+  type: 'DeleteResourceQuota',
+  block: 'deleteResourceQuota',
+  params,
+  role: 'tapfix-writer-quotas',
+  rights: [
+    { group: '', resource: 'resourcequotas', verb: 'delete' },
+    ...['replicasets', 'statefulsets', 'daemonsets'].map(apps), // the nudge
+    { group: 'batch', resource: 'jobs', verb: 'patch' },
+  ],
+  verb: 'delete quota',
+  noun: 'quota deletion',
+  target: ({ name, uid }) => ({ kind: 'ResourceQuota', name, uid }),
+  summary: ({ name }) => `delete ResourceQuota ${name}, then make the blocked workloads retry at once`,
+  consequence: ({ name }) => `delete quota ${name}`,
+
+  async prepare(params, context) {
+    const { namespace, reader } = context;
+    const quota = await read(params, context);
+    if (!quota) return { ok: false, reason: 'TargetGone', say: `ResourceQuota ${params.name} is no longer there.` };
+    const refusal = offLimits(`ResourceQuota ${params.name}`, quota.metadata);
+    if (refusal) return refusal;
+    const blocked = await readBlocked(reader, namespace, params.name);
+    const { resourceVersion } = quota.metadata;
+    return {
+      ok: true,
+      targetHash: targetHash(quota),
+      before: snapshot(quota),
+      diff: diff(quota, blocked),
+      undo: undo(namespace, quota),
+      write: { do: 'delete', ref: refOf(params.name, namespace), preconditions: { uid: params.uid, resourceVersion } },
+      blocked,
+    };
+  },
+
+  async inspect(params, before, context) {
+    const quota = await read(params, context);
+    if (!quota) return 'ours';
+    const { uid, spec } = JSON.parse(before) as { uid: string; spec: object };
+    return targetHash(quota) === hashOf({ uid, spec }) ? 'untouched' : 'other';
+  },
+
+  async snapshot(params, context) {
+    const quota = await read(params, context);
+    return quota ? snapshot(quota) : '';
+  },
+};

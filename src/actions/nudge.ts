@@ -1,0 +1,40 @@
+import type { Reader } from '../kube/api.ts';
+import type { Blocked } from '../kube/remediation.ts';
+import type { Kind } from '../kube/resources.ts';
+import { isKnownKind } from '../kube/resources.ts';
+import { isShort } from './blocked.ts';
+import type { Hand } from './perform.ts';
+
+export const nudgeAnnotation = 'tapfix.dev/nudge';
+
+/**
+ * A controller whose pods were refused backs off for up to 16 minutes; any update of the owner makes it
+ * try again at once. The uid in the body is the precondition: an owner of the same name that came later is refused.
+ */
+export async function nudge(
+  writer: Hand,
+  namespace: string,
+  owner: Blocked,
+  mark: string,
+  dryRun = false,
+): Promise<void> {
+  const body = { metadata: { uid: owner.uid, annotations: { [nudgeAnnotation]: mark } } };
+  await writer.patch({ kind: owner.kind as Kind, namespace, name: owner.name }, 'merge', body, { dryRun });
+}
+
+/** Those that are still there and still have fewer pods than they want. */
+export async function stillShort(reader: Reader, namespace: string, owners: readonly Blocked[]): Promise<Blocked[]> {
+  const short: Blocked[] = [];
+  await inBatches(owners, async (owner) => {
+    if (!isKnownKind(owner.kind)) return;
+    const live = await reader.get({ kind: owner.kind, namespace, name: owner.name });
+    if (live?.metadata.uid === owner.uid && isShort(owner.kind, live)) short.push(owner);
+  });
+  return short;
+}
+
+const batch = 10;
+
+export async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < items.length; i += batch) await Promise.all(items.slice(i, i + batch).map(work));
+}

@@ -1,0 +1,32 @@
+import type { ObjectMeta } from '../kube/api.ts';
+import type { Refusal } from './action.ts';
+
+export const protectedLabel = 'tapfix.dev/protected';
+
+type Marked = Pick<ObjectMeta, 'labels' | 'annotations'>;
+
+export const isProtected = ({ labels }: Marked): boolean => labels?.[protectedLabel] === 'true';
+
+/**
+ * Who would put a change back, in words; undefined when nobody would. Helm's `managed-by` alone is nobody:
+ * Helm acts only when a person runs it.
+ */
+export function gitOpsOwner({ labels = {}, annotations = {} }: Marked): string | undefined {
+  const tracking = annotations['argocd.argoproj.io/tracking-id'];
+  const app = labels['argocd.argoproj.io/instance'] ?? (tracking && labels['app.kubernetes.io/instance']);
+  if (app || tracking) return `Argo CD (application ${app || tracking?.split(':')[0]})`;
+  const kustomization = labels['kustomize.toolkit.fluxcd.io/name'];
+  if (kustomization) return `Flux (Kustomization ${kustomization})`;
+  const release = labels['helm.toolkit.fluxcd.io/name'];
+  return release ? `Flux (HelmRelease ${release})` : undefined;
+}
+
+/** Why nobody may change this object through tapfix; undefined when they may. */
+export function offLimits(what: string, meta: Marked): Refusal | undefined {
+  if (isProtected(meta)) {
+    return { ok: false, reason: 'Protected', say: `${what} is labelled ${protectedLabel}=true; nothing was changed.` };
+  }
+  const owner = gitOpsOwner(meta);
+  if (!owner) return undefined;
+  return { ok: false, reason: 'GitOpsOwned', say: `${what} belongs to ${owner}, which would put it back.` };
+}

@@ -1,0 +1,30 @@
+import type { ChannelName } from '../channels/channel.ts';
+import type { Approver, Config } from '../config/schema.ts';
+import { matchesAny } from '../lib/glob.ts';
+
+const idIn = (approver: Approver, channel: ChannelName): string | undefined => {
+  const id = channel === 'telegram' ? approver.telegram : channel === 'slack' ? approver.slack : undefined;
+  return id === undefined ? undefined : `${channel}:${id}`;
+};
+
+/** The entries of the list that are this person; one may have several, for several namespaces. */
+export const entriesOf = (config: Config, channel: ChannelName, by: string): Approver[] =>
+  config.approval.approvers.filter((approver) => idIn(approver, channel) === by);
+
+export const mayDecideIn = (approver: Approver, namespace: string): boolean =>
+  approver.namespaces === undefined || matchesAny(approver.namespaces, namespace);
+
+/** Somebody who reads this channel is allowed to decide here. At the console it is whoever sits there. */
+export const someoneMayApprove = (config: Config, channel: ChannelName, namespace: string): boolean =>
+  channel === 'console' ||
+  config.approval.approvers.some(
+    (approver) => idIn(approver, channel) !== undefined && mayDecideIn(approver, namespace),
+  );
+
+/** "telegram:123456789" to the name in the config; a Kubernetes user is a name already. */
+export function nameOf(config: Config, by: string): string {
+  const known = config.approval.approvers.find((approver) =>
+    (['telegram', 'slack'] as const).some((channel) => idIn(approver, channel) === by),
+  );
+  return known?.name ?? by;
+}

@@ -1,0 +1,103 @@
+import { Command, CommanderError, Option } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
+
+export interface Io {
+  /** One text on standard output; the newline is added. */
+  print(text: string): void;
+  /** The same on standard error. */
+  complain(text: string): void;
+  /** Aborts when the process is asked to stop (SIGTERM, SIGINT). */
+  signal: AbortSignal;
+}
+
+export const roles = ['all', 'watcher', 'controller'] as const;
+export interface RunOptions {
+  configFile: string;
+  role: (typeof roles)[number];
+  context?: string;
+}
+export interface ManifestsOptions {
+  image?: string;
+  namespace?: string;
+  out?: string;
+}
+
+/** What the commands do. Each resolves to the exit code. */
+export interface Commands {
+  run(options: RunOptions, io: Io): Promise<number>;
+  checkConfig(file: string, io: Io): Promise<number>;
+  manifests(options: ManifestsOptions, io: Io): Promise<number>;
+}
+
+/** Loaded when called for: `--help` need not wait for a Kubernetes client. */
+const realCommands: Commands = {
+  run: async (options, io) => (await import('../app.ts')).runApp(options, io),
+  checkConfig: async (file, io) => (await import('./check-config.ts')).runCheckConfig(file, io),
+  manifests: async (options, io) => (await import('./manifests.ts')).runManifests(options, io),
+};
+
+/** The exit code of one command line, `words` being what follows the program's name. */
+export async function runCli(words: readonly string[], io: Io, commands: Commands = realCommands): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(io, commands, (code) => (exitCode = code));
+  try {
+    await program.parseAsync(words, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
+  }
+}
+
+function createProgram(io: Io, commands: Commands, finish: (exitCode: number) => void): Command {
+  const program = new Command('tapfix')
+    .description(
+      'An on-call remote control for Kubernetes: it notices a failure, proposes one typed fix, applies it after a tap.',
+    )
+    .version(packageJson.version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.print(text.trimEnd()),
+      writeErr: (text) => io.complain(text.trimEnd()),
+      outputError: (text, write) =>
+        write(
+          `tapfix: ${text
+            .replace(/^error: /, '')
+            .trim()
+            .replace(/\s*\n\s*/g, ' ')} (see tapfix --help)`,
+        ),
+    })
+    .addHelpText('after', '\nExample:\n  tapfix run --config config.yaml --context my-cluster');
+
+  program
+    .command('run')
+    .description('watch the cluster, tell the chat, apply what is approved')
+    .requiredOption('--config <file>', 'the configuration, see config.example.yaml')
+    .addOption(new Option('--role <role>', 'which half to run; all is for a laptop').choices(roles).default('all'))
+    .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
+    .addHelpText('after', '\nExample:\n  TELEGRAM_BOT_TOKEN=... tapfix run --config config.yaml --context kind-dev')
+    .action(async ({ config, role, context }: { config: string; role: RunOptions['role']; context?: string }) =>
+      finish(await commands.run({ configFile: config, role, ...(context !== undefined && { context }) }, io)),
+    );
+
+  program
+    .command('check-config')
+    .description('say everything that is wrong with a configuration, or show it with its defaults')
+    .argument('<file>', 'the configuration')
+    .addHelpText('after', '\nExample:\n  tapfix check-config config.yaml')
+    .action(async (file: string) => finish(await commands.checkConfig(file, io)));
+
+  program
+    .command('manifests')
+    .description('write the Kubernetes manifests that install tapfix')
+    .option('--image <image>', 'the container image that the Deployments run')
+    .option('--namespace <name>', "tapfix's own namespace")
+    .option('--out <directory>', 'write one file per part there instead of printing all')
+    .addHelpText(
+      'after',
+      '\nExample:\n  tapfix manifests --image registry.example.com/tapfix:0.1.0 | kubectl apply --server-side -f -',
+    )
+    .action(async (options: ManifestsOptions) => finish(await commands.manifests(options, io)));
+
+  return program;
+}

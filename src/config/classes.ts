@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { isLiteral } from '../lib/glob.ts';
+import { closest, didYouMean, editsApart } from './did-you-mean.ts';
+import { addIssue, duration, oneOf, text, yesOrNo } from './fields.ts';
+import { classNames, severityNames } from './vocabulary.ts';
+
+const patience = duration('0s', '24h');
+const glob = text('a name or a pattern');
+
+const ignoreRule = z
+  .strictObject({
+    namespace: glob.optional(),
+    kind: glob.optional(),
+    name: glob.optional(),
+    class: glob.optional(),
+  })
+  .superRefine((rule, context) => {
+    if (Object.keys(rule).length === 0)
+      addIssue(context, {
+        wrong: 'is empty and would ignore everything',
+        hint: 'give it a namespace, kind, name or class',
+      });
+  });
+
+const extraReason = z
+  .strictObject({
+    reason: text('an event reason', /^\S+$/, 'one word, as in the REASON column of kubectl get events'),
+    class: text('a class name', /^[A-Z][A-Za-z0-9]{0,62}$/, 'one word that begins with a capital letter').optional(),
+    severity: oneOf(severityNames).prefault('warning'),
+    for: patience.prefault('1m'),
+  })
+  .transform((extra) => ({ ...extra, class: extra.class ?? extra.reason }));
+
+const classRule = z.strictObject({
+  enabled: yesOrNo.optional(),
+  for: patience.optional(),
+  severity: oneOf(severityNames).optional(),
+});
+
+export const ignore = z.array(ignoreRule).prefault([]);
+export const classes = z.record(z.string(), classRule).prefault({});
+export const extraReasons = z.array(extraReason).prefault([]);
+
+interface Named {
+  classes: Record<string, unknown>;
+  ignore: { class?: string }[];
+  extraReasons: { class: string }[];
+}
+
+/** Class names are a closed list, plus those that extraReasons brings. */
+export function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context: z.core.$RefinementCtx): void {
+  const own = listIn(extraReasons)
+    .map((extra) => extra?.class)
+    .filter((name) => typeof name === 'string');
+  const known: string[] = [...classNames, ...own];
+  const complain = (name: string, path: PropertyKey[], words = known): void =>
+    addIssue(context, { wrong: `there is no class ${JSON.stringify(name)}`, hint: didYouMean(name, words) }, path);
+
+  for (const name of Object.keys(classes ?? {})) if (!known.includes(name)) complain(name, ['classes', name]);
+  for (const [index, rule] of listIn(ignore).entries()) {
+    const name = rule?.class;
+    if (typeof name === 'string' && isLiteral(name) && !known.includes(name))
+      complain(name, ['ignore', index, 'class']);
+  }
+  for (const [index, name] of own.entries()) {
+    const near = closest(name, classNames);
+    if (near && near !== name && editsApart(name, near) <= 1) complain(name, ['extraReasons', index, 'class'], [near]);
+  }
+}
+
+const listIn = <T>(value: readonly T[]): readonly T[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { parseDuration } from '../lib/duration.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { humanDuration } from './human.ts';
+
+/** What is wrong with one value, in words that follow its path: "cluster: is missing". */
+export interface Wrong {
+  wrong: string;
+  hint?: string;
+}
+const isWrong = (value: unknown): value is Wrong => typeof value === 'object' && value !== null && 'wrong' in value;
+
+export function addIssue(context: z.core.$RefinementCtx, { wrong, hint }: Wrong, path?: PropertyKey[]): void {
+  context.addIssue({ code: 'custom', message: wrong, params: { hint }, ...(path && { path }) });
+}
+
+/** A single value with its own reader, so that every mistake gets a sentence of its own. */
+function field<T>(read: (value: unknown) => T | Wrong) {
+  return z.unknown().transform((value, context): T => {
+    const result: T | Wrong = value === undefined ? { wrong: 'is missing' } : read(value);
+    if (!isWrong(result)) return result;
+    addIssue(context, result);
+    return z.NEVER;
+  });
+}
+
+const kindOf = (value: unknown): string => {
+  if (Array.isArray(value)) return 'a list';
+  if (value === null) return 'empty';
+  if (typeof value === 'object') return 'a group of keys';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+};
+
+/** No name in Kubernetes or chat is longer. */
+const longestText = 253;
+
+/** A string of the form that `pattern` describes; `hint` says what it should look like. */
+export const text = (what = 'text', pattern = /\S/, hint?: string) =>
+  field<string>((value) => {
+    if (typeof value === 'number') return { wrong: `must be ${what}, not a number`, hint: 'put it in quotes' };
+    if (typeof value !== 'string') return { wrong: `must be ${what}, not ${kindOf(value)}`, hint };
+    if (!value.trim()) return { wrong: 'must not be empty', hint };
+    if (value.length > longestText) return { wrong: `must not be longer than ${longestText} characters` };
+    if (/\p{Cc}/u.test(value)) return { wrong: 'must be one line without control characters' };
+    return pattern.test(value) ? value : { wrong: `must be ${what}`, hint };
+  });
+
+export const namespaceGlob = text(
+  'a namespace name or a pattern like "shop-*"',
+  /^[a-z0-9*?-]+$/,
+  'lower-case letters, digits and dashes; * matches any run of them, ? one',
+);
+
+export const oneOf = <const T extends string>(known: readonly T[]) =>
+  field<T>((value) => {
+    const found = known.find((word) => word === value);
+    if (found !== undefined) return found;
+    if (typeof value !== 'string')
+      return { wrong: `must be a name, not ${kindOf(value)}`, hint: didYouMean('', known) };
+    return { wrong: `${JSON.stringify(value.slice(0, 60))} is not known`, hint: didYouMean(value, known) };
+  });
+
+export const whole = (min: number, max: number) =>
+  field<number>((value) => {
+    if (typeof value !== 'number' || !Number.isInteger(value))
+      return {
+        wrong: `must be a whole number, not ${typeof value === 'number' ? String(value) : kindOf(value)}`,
+        ...(typeof value === 'string' && /^\d+$/.test(value) && { hint: 'without quotes' }),
+      };
+    return value >= min && value <= max ? value : { wrong: `must be between ${min} and ${max}, not ${value}` };
+  });
+
+export const yesOrNo = field<boolean>((value) =>
+  typeof value === 'boolean' ? value : { wrong: `must be true or false, not ${kindOf(value)}` },
+);
+
+/** "30m" in the file, milliseconds after loading. */
+export const duration = (min: string, max: string, options: { wholeMinutes?: boolean } = {}) =>
+  field<number>((value) => {
+    const hint = 'a number with its unit, such as 30s, 5m or 1h30m';
+    if (typeof value !== 'string') return { wrong: `must be a duration, not ${kindOf(value)}`, hint };
+    const ms = parseDuration(value);
+    if (ms === undefined) return { wrong: `${JSON.stringify(value.slice(0, 60))} is not a duration`, hint };
+    if (ms < parseDuration(min)! || ms > parseDuration(max)!)
+      return { wrong: `must be between ${min} and ${max}, not ${humanDuration(ms)}` };
+    if (options.wholeMinutes && ms % 60_000 !== 0) return { wrong: `must be whole minutes, not ${humanDuration(ms)}` };
+    return ms;
+  });
+
+export const url = (options: { orEmpty?: boolean } = {}) =>
+  field<string>((value) => {
+    if (options.orEmpty && value === '') return '';
+    const hint = 'such as https://example.com/path';
+    if (typeof value !== 'string' || !URL.canParse(value)) return { wrong: 'must be a URL', hint };
+    const { protocol, username, password } = new URL(value);
+    if (protocol !== 'https:' && protocol !== 'http:') return { wrong: 'must be an http or https URL', hint };
+    return username || password ? { wrong: 'must not contain a user name or password' } : value;
+  });
+
+export const nonEmptyListOf = <T extends z.ZodType>(item: T, hint?: string) =>
+  z.array(item).superRefine((list, context) => {
+    if (list.length === 0) addIssue(context, { wrong: 'must list at least one', hint });
+  });

@@ -1,0 +1,45 @@
+import type { Config } from './schema.ts';
+
+const units = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+] as const;
+
+/** Milliseconds as the file writes them: "1h30m", and "168h" for a week. */
+export function humanDuration(ms: number): string {
+  if (ms === 0) return '0s';
+  let rest = ms;
+  let text = '';
+  for (const [unit, size] of units) {
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text;
+}
+
+/** The configuration as its file would say it with every default written out; it loads to the same again. */
+export function humanConfig(config: Config): object {
+  const { classes, extraReasons, notices, approval, recovery, channels, heartbeat } = config;
+  return {
+    ...config,
+    classes: Object.fromEntries(Object.entries(classes).map(([name, rule]) => [name, withHumanFor(rule)])),
+    extraReasons: extraReasons.map(withHumanFor),
+    notices: { ...notices, coalesce: humanDuration(notices.coalesce), reminder: humanDuration(notices.reminder) },
+    approval: { ...approval, ttl: humanDuration(approval.ttl) },
+    recovery: { stableFor: humanDuration(recovery.stableFor), timeout: humanDuration(recovery.timeout) },
+    retention: humanDuration(config.retention),
+    channels: channels.slack ? { ...channels, slack: withSlackRoutes(channels.slack) } : channels,
+    heartbeat: { ...heartbeat, every: humanDuration(heartbeat.every) },
+  };
+}
+
+const withHumanFor = <T extends { for?: number }>(rule: T): object =>
+  rule.for === undefined ? rule : { ...rule, for: humanDuration(rule.for) };
+
+const withSlackRoutes = (slack: NonNullable<Config['channels']['slack']>): object => ({
+  ...slack,
+  routes: slack.routes.map(({ namespaces, chat }) => ({ namespaces, channel: chat })),
+});

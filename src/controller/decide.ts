@@ -1,0 +1,208 @@
+import type { Prepared, Refusal, Trace } from '../actions/action.ts';
+import type { Config } from '../config/schema.ts';
+import type { LiveHealth } from '../health/live.ts';
+import type { Stable } from '../health/stability.ts';
+import type { Phase, Remediation, RemediationStatus } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isAttested, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
+import { timeMs } from '../kube/views.ts';
+import { spokenDuration } from '../lib/duration.ts';
+import { unreachable } from '../lib/errors.ts';
+import { beginExecution } from './execution.ts';
+import { judgeRecovery, latePollMs, lateRecoveryMs, pollMs } from './recovery.ts';
+
+/** All that a pass knows. What a phase has no rule about is not read and stays undefined. */
+export interface Facts {
+  fix: Remediation;
+  nowMs: number;
+  config: Config;
+  /** The name of the Remediation that follows this one. */
+  successor?: string;
+  /** Why nothing may be changed in this namespace. */
+  guard?: Refusal;
+  /** The name of another Remediation that is at work on the same target. */
+  busy?: string;
+  live?: LiveHealth;
+  prepared?: Prepared;
+  trace?: Trace;
+  /** Tries of this process that ended without a clear answer. */
+  attempts?: number;
+  stable?: Stable;
+}
+
+export type Step =
+  | { do: 'nothing' }
+  | { do: 'wait'; untilMs: number }
+  /** Preview and the check that we would propose the same. */
+  | { do: 'rehearse' }
+  /** Persist a phase. Nothing of the cluster's is changed. */
+  | { do: 'move'; phase: Phase; reason: string; message: string; execution?: RemediationStatus['execution'] }
+  /** Perform the fix, which Applying announced. */
+  | { do: 'act' }
+  /** The fix is in place: nudge who waits, then Applied. */
+  | { do: 'finish' };
+
+const move = (phase: Phase, reason: string, message: string): Step => ({ do: 'move', phase, reason, message });
+const failed = (reason: string, message: string): Step => move('Failed', reason, message);
+const wait = (untilMs: number): Step => ({ do: 'wait', untilMs });
+const nothing: Step = { do: 'nothing' };
+
+export const interrupted = 'the target was changed otherwise in the meantime; tapfix leaves it alone';
+
+/** An approval that could not be acted on for this long (we were down, the target was busy) is history. */
+const longestApprovedMs = 60 * 60_000;
+
+/** Tries without a clear answer before an untouched target is left alone. */
+const mostAttempts = 10;
+
+/**
+ * Every rule of the controller.
+ *
+ *   '' -> Proposed -> Approved -> Applying -> Applied -> Recovered
+ *    |       |           |           |           |           ^
+ *    |       |           |           +-----------+-> Failed -+ (within 30 minutes, if it was applied)
+ *    |       |           +-> Failed, Resolved
+ *    |       +-> Rejected, Expired, Resolved, Superseded
+ *    +-> Noticed -> Resolved, Superseded
+ */
+export function decide(facts: Facts): Step {
+  const { fix } = facts;
+  if (fix.metadata.deletionTimestamp) return nothing;
+  const phase = phaseOf(fix);
+  switch (phase) {
+    case '':
+      return fix.spec.action
+        ? move('Proposed', 'Proposed', 'waiting for a decision')
+        : move('Noticed', 'NothingSafeToPropose', 'no fix is offered');
+    case 'Noticed':
+      return overtaken(facts) ?? nothing;
+    case 'Proposed':
+      return proposed(facts);
+    case 'Approved':
+      return approved(facts);
+    case 'Applying':
+      return applying(facts);
+    case 'Applied':
+      return applied(facts);
+    case 'Failed':
+      return isWatchedLate(fix, facts.nowMs) && !facts.successor ? failedLate(facts) : nothing;
+    case 'Recovered':
+    case 'Rejected':
+    case 'Expired':
+    case 'Resolved':
+    case 'Superseded':
+      return nothing;
+    default:
+      return unreachable(phase);
+  }
+}
+
+/** The world moved on while nobody had decided. */
+function overtaken({ fix, successor }: Facts): Step | undefined {
+  if (isCleared(fix)) return move('Resolved', 'HealthyAgain', 'healthy again by itself, nothing was changed');
+  if (successor) return move('Superseded', 'Superseded', `replaced by ${successor}`);
+  return undefined;
+}
+
+/** Rehearsed and checked once, before anyone is asked. */
+export const needsRehearsal = (fix: Remediation): boolean =>
+  !conditionOf(fix, 'Rehearsed') || !conditionOf(fix, 'Confirmed');
+
+function proposed(facts: Facts): Step {
+  const { fix, nowMs } = facts;
+  const { state, by, note } = fix.spec.approval;
+  const untilMs = expiresAtMs(fix);
+  if (state === 'Rejected') {
+    return move('Rejected', 'Rejected', `rejected by ${by ?? 'somebody'}${note ? `: ${note}` : ''}`);
+  }
+  if (nowMs >= untilMs) {
+    const late = state === 'Approved' ? `the approval by ${by ?? 'somebody'} came too late` : 'nobody decided in time';
+    return move('Expired', state === 'Approved' ? 'TooLate' : 'Expired', `${late}, nothing was changed`);
+  }
+  const gone = overtaken(facts);
+  if (gone) return gone;
+  // Before any rehearsal: an approval is in time when it is first seen, however long a rehearsal then takes.
+  if (state === 'Approved') return move('Approved', 'Approved', `approved by ${by ?? 'somebody'}`);
+  return needsRehearsal(fix) ? { do: 'rehearse' } : wait(untilMs);
+}
+
+function approved(facts: Facts): Step {
+  const { fix, config, guard, live, prepared, busy, nowMs } = facts;
+  if (guard) return failed(guard.reason, guard.say);
+  const approvedAtMs = timeMs(conditionOf(fix, 'Approved')?.lastTransitionTime);
+  if (nowMs > approvedAtMs + longestApprovedMs) {
+    return failed('TooLate', 'it could not be applied within an hour of the approval; nothing was changed');
+  }
+  if (needsRehearsal(fix)) return { do: 'rehearse' };
+  const type = fix.spec.action?.type ?? 'nothing';
+  // A Kubernetes user may approve what tapfix would not propose; the watcher, speaking for a chat user, may not.
+  const { by } = fix.spec.approval;
+  if ((isAttested(by) || !by) && !isTrue(fix, 'Confirmed')) {
+    return failed('NotConfirmed', conditionOf(fix, 'Confirmed')?.message ?? 'the fix could not be confirmed');
+  }
+  if (!config.actions.allow.includes(type)) return failed('NotAllowed', `${type} is not allowed by the configuration`);
+  if (!isTrue(fix, 'Rehearsed')) {
+    return failed('RehearsalFailed', conditionOf(fix, 'Rehearsed')?.message ?? 'the rehearsal failed');
+  }
+  if (live?.healthy) return move('Resolved', 'AlreadyHealthy', 'already healthy, nothing changed');
+  if (!prepared || !live) return nothing;
+  if (!prepared.ok) return failed(prepared.reason, prepared.say);
+  if (prepared.targetHash !== fix.status?.preview?.targetHash) {
+    return failed('TargetChanged', 'the target has changed since this was shown; nothing was changed');
+  }
+  if (busy) return wait(nowMs + pollMs);
+  return {
+    ...{ do: 'move', phase: 'Applying', reason: 'Applying', message: 'the fix is being applied' },
+    execution: beginExecution(fix, prepared, live, config, nowMs),
+  };
+}
+
+function applying({ trace, attempts = 0 }: Facts): Step {
+  switch (trace) {
+    case 'ours':
+      return { do: 'finish' };
+    case 'untouched':
+      if (attempts < mostAttempts) return { do: 'act' };
+      return failed('NoAnswer', `the API server did not take the change after ${attempts} tries; nothing was changed`);
+    case 'other':
+      return failed('Interrupted', interrupted);
+    default:
+      return nothing;
+  }
+}
+
+const recoveryFacts = ({ fix, config, stable, nowMs }: Facts) => ({
+  stable,
+  nowMs,
+  appliedAtMs: timeMs(fix.status?.execution?.appliedAt),
+  windowMs: (fix.status?.execution?.stableSeconds ?? 0) * 1000,
+  timeoutMs: config.recovery.timeout,
+});
+
+function applied(facts: Facts): Step {
+  const { nowMs, live, config } = facts;
+  const about = recoveryFacts(facts);
+  switch (judgeRecovery(about)) {
+    case 'recovered':
+      return recovered(about.windowMs);
+    case 'out of time':
+      return failed('NotRecovered', `did not recover within ${spokenDuration(config.recovery.timeout)}${because(live)}`);
+    case 'not yet':
+      return wait(nowMs + pollMs);
+    default:
+      return nothing;
+  }
+}
+
+const because = (live: LiveHealth | undefined): string => (live && !live.healthy && live.why ? `: ${live.why}` : '');
+const recovered = (windowMs: number): Step =>
+  move('Recovered', 'Recovered', `healthy again, held ${spokenDuration(windowMs)}`);
+
+export function isWatchedLate(fix: Remediation, nowMs: number): boolean {
+  const failedAtMs = timeMs(conditionOf(fix, 'Failed')?.lastTransitionTime);
+  return phaseOf(fix) === 'Failed' && isTrue(fix, 'Applied') && nowMs <= failedAtMs + lateRecoveryMs;
+}
+
+function failedLate(facts: Facts): Step {
+  const about = recoveryFacts(facts);
+  return judgeRecovery(about) === 'recovered' ? recovered(about.windowMs) : wait(facts.nowMs + latePollMs);
+}

@@ -1,0 +1,54 @@
+import { plain } from '../actions/plain.ts';
+import type { Api } from '../kube/api.ts';
+import { isConflict } from '../kube/api.ts';
+import type { Phase, Remediation } from '../kube/remediation.ts';
+import type { Kind } from '../kube/resources.ts';
+import { apiVersionOf } from '../kube/resources.ts';
+import type { Clock } from '../lib/clock.ts';
+import { iso } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import { hashOf } from '../lib/hash.ts';
+import type { Log } from '../lib/log.ts';
+
+export interface About {
+  kind: Kind;
+  name: string;
+  uid: string;
+}
+
+export interface Telling {
+  /** What happened, in the words of the condition, on the Remediation and, if given, its target. Never fails. */
+  tell(fix: Remediation, phase: Phase, message: string, target?: About): void;
+}
+
+/** Kubernetes Events. The name follows from what is told: a crash does not tell it twice. */
+export function createTelling({ api, clock, log }: { api: Api; clock: Clock; log: Log }): Telling {
+  async function write(fix: Remediation, phase: Phase, message: string, about: About): Promise<void> {
+    const namespace = fix.metadata.namespace!;
+    const at = iso(clock.now());
+    const name = `${about.name.slice(0, 200)}.${hashOf({ fix: fix.metadata.uid, phase, about: about.uid }, 16)}`;
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      involvedObject: { apiVersion: apiVersionOf(about.kind), namespace, ...about },
+      type: phase === 'Failed' ? 'Warning' : 'Normal',
+      reason: `Fix${phase}`,
+      message: plain(message, 1024),
+      ...{ source: { component: 'tapfix' }, firstTimestamp: at, lastTimestamp: at, count: 1 },
+    };
+    try {
+      await api.create({ kind: 'Event', namespace }, body);
+    } catch (error) {
+      if (!isConflict(error)) log.debug({ namespace, name, error: messageOf(error) }, 'event not written');
+    }
+  }
+
+  return {
+    tell(fix, phase, message, target) {
+      const { name, uid } = fix.metadata;
+      void write(fix, phase, message, { kind: 'Remediation', name, uid });
+      if (target) void write(fix, phase, `${message} (Remediation ${name})`, target);
+    },
+  };
+}

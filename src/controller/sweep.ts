@@ -1,0 +1,72 @@
+import type { Config } from '../config/schema.ts';
+import type { Api } from '../kube/api.ts';
+import { isConflict, isNotFound } from '../kube/api.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { phaseOf } from '../kube/remediation.ts';
+import { timeMs } from '../kube/views.ts';
+import { isLiteral } from '../lib/glob.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { needsRehearsal } from './decide.ts';
+import type { Lock } from './lock.ts';
+import type { Binding } from './rights.ts';
+import { managedBy } from './rights.ts';
+
+const longestLifeMs = 15 * 60_000;
+
+/** Pure: whether minted rights may still be in use. */
+export function isInUse(binding: Binding, fix: Remediation | undefined, nowMs: number): boolean {
+  if (!fix || nowMs > timeMs(binding.metadata.creationTimestamp) + longestLifeMs) return false;
+  const phase = phaseOf(fix);
+  return phase === 'Applying' || ((phase === 'Proposed' || phase === 'Approved') && needsRehearsal(fix));
+}
+
+export interface SweepDeps {
+  api: Api;
+  log: Log;
+  lock: Lock;
+  current(): Config;
+}
+
+/** Removes rights that a crash left behind. Under the write lock, so that none of our own are in use. */
+export function createSweeper({ api, log, lock, current }: SweepDeps): (nowMs: number) => Promise<void> {
+  async function owner({ metadata }: Binding): Promise<Remediation | undefined> {
+    const reference = metadata.ownerReferences?.find(({ kind }) => kind === 'Remediation');
+    if (!reference) return undefined;
+    const { name, uid } = reference;
+    const fix = await api.get<Remediation>({ kind: 'Remediation', namespace: metadata.namespace!, name });
+    return fix?.metadata.uid === uid ? fix : undefined;
+  }
+
+  async function sweepOne(binding: Binding, nowMs: number): Promise<void> {
+    const { namespace, name, uid } = binding.metadata;
+    if (isInUse(binding, await owner(binding), nowMs)) return;
+    try {
+      await api.delete({ kind: 'RoleBinding', namespace: namespace!, name }, { uid });
+      log.info({ namespace, name }, 'left-over rights removed');
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+
+  return async (nowMs) => {
+    for (const namespace of scopes(current())) {
+      try {
+        await lock(async () => {
+          const labelSelector = Object.entries(managedBy).map((pair) => pair.join('=')).join(','); // prettier-ignore
+          const found = await api.list<Binding>('RoleBinding', namespace, { labelSelector });
+          for (const binding of found.filter(isMinted)) await sweepOne(binding, nowMs);
+        });
+      } catch (error) {
+        log.warn({ namespace, error: messageOf(error) }, 'sweep failed');
+      }
+    }
+  };
+}
+
+/** Our own installation's bindings carry the label too. */
+const isMinted = ({ metadata }: Binding): boolean => /^tapfix-[0-9a-f-]{36}$/.test(metadata.name);
+
+/** Only literal names: tapfix may list just there. undefined is the whole cluster. */
+const scopes = ({ namespaces: { include } }: Config): (string | undefined)[] =>
+  include.every(isLiteral) ? include : [undefined];

@@ -1,0 +1,64 @@
+import type { LiveHealth } from '../health/live.ts';
+import { quotaHealth } from '../health/quota.ts';
+import { gone, workloadHealth } from '../health/workload.ts';
+import type { Reader } from '../kube/api.ts';
+import { readBlocked, readQuota } from './quota.ts';
+import { readWorkload } from './workload.ts';
+
+export interface HealthSubject {
+  namespace: string;
+  object: { kind: string; name: string; uid: string };
+  /** "Deployment/api": whom a shared cause had touched. It is over for them only when they are healthy themselves. */
+  affected?: readonly string[];
+}
+
+/** Reads the live target and judges it; every "is it still true" of both streets is this one. */
+export async function readHealth(reader: Reader, subject: HealthSubject): Promise<LiveHealth> {
+  const { namespace, object } = subject;
+  if (object.kind === 'ResourceQuota') return readQuotaHealth(reader, subject);
+  const workload = await readWorkload(reader, namespace, object);
+  return workload ? workloadHealth(workload.counts, workload.pods) : gone;
+}
+
+async function readQuotaHealth(
+  reader: Reader,
+  { namespace, object, affected = [] }: HealthSubject,
+): Promise<LiveHealth> {
+  const quota = await readQuota(reader, namespace, object);
+  const refused = quotaHealth(quota !== undefined, quota ? await readBlocked(reader, namespace, object.name) : []);
+  if (!refused.healthy || affected.length === 0) return refused;
+  const touched = await readAffected(reader, namespace, affected);
+  return { ...touched, gone: refused.gone };
+}
+
+/** The workloads together: healthy when each of them is, or is gone. */
+export async function readAffected(
+  reader: Reader,
+  namespace: string,
+  affected: readonly string[],
+): Promise<LiveHealth> {
+  const each = await Promise.all(
+    affected.map(async (workload) => ({ workload, live: await readNamed(reader, namespace, workload) })),
+  );
+  const sick = each.filter(({ live }) => !live.healthy);
+  const sum = (field: 'ready' | 'desired' | 'restarts'): number =>
+    each.reduce((total, { live }) => total + live[field], 0);
+  return {
+    healthy: sick.length === 0,
+    why: sick
+      .map(({ workload, live }) => `${workload}: ${live.why}`)
+      .join('; ')
+      .slice(0, 512),
+    ready: sum('ready'),
+    desired: sum('desired'),
+    restarts: sum('restarts'),
+    longestUptimeMs: Math.max(0, ...each.map(({ live }) => live.longestUptimeMs)),
+    affected: [...affected],
+    gone: false,
+  };
+}
+
+function readNamed(reader: Reader, namespace: string, workload: string): Promise<LiveHealth> {
+  const [kind = '', name = ''] = workload.split('/');
+  return readHealth(reader, { namespace, object: { kind, name, uid: '' } });
+}

@@ -1,0 +1,122 @@
+import type { WorkloadCounts } from '../health/workload.ts';
+import type { KubeObject, Reader } from '../kube/api.ts';
+import { isKnownKind, type Kind } from '../kube/resources.ts';
+import {
+  controllerOf,
+  viewDeployment,
+  viewPod,
+  viewReplicaSet,
+  type DeploymentView,
+  type PodTemplate,
+  type PodView,
+  type ReplicaSetView,
+} from '../kube/views.ts';
+
+/** One revision of a Deployment. */
+export interface Revision {
+  view: ReplicaSetView;
+  template: PodTemplate;
+}
+
+/** One fresh reading of a workload and its pods. */
+export interface Workload {
+  object: KubeObject;
+  counts: WorkloadCounts;
+  pods: PodView[];
+  /** Only of a Deployment; newest first. */
+  deployment?: DeploymentView;
+  revisions: Revision[];
+}
+
+interface RawWorkload extends KubeObject {
+  spec?: {
+    selector?: { matchLabels?: Record<string, string> };
+    replicas?: number;
+    parallelism?: number;
+    completions?: number;
+  };
+  status?: Record<string, unknown>;
+}
+
+const count = (raw: RawWorkload, field: string): number => Number(raw.status?.[field] ?? 0);
+
+function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
+  const caughtUp = count(raw, 'observedGeneration') >= (raw.metadata.generation ?? 0);
+  const desired = raw.spec?.replicas ?? 1;
+  switch (kind) {
+    case 'DaemonSet': {
+      const nodes = count(raw, 'desiredNumberScheduled');
+      return {
+        desired: nodes,
+        ready: count(raw, 'numberAvailable'),
+        settled: caughtUp && count(raw, 'updatedNumberScheduled') === nodes,
+      };
+    }
+    case 'Job': {
+      const wanted = Math.min(raw.spec?.parallelism ?? 1, raw.spec?.completions ?? 1);
+      return { desired: wanted, ready: Math.min(count(raw, 'ready') + count(raw, 'succeeded'), wanted), settled: true };
+    }
+    case 'CronJob': // it has no pods of its own: those of its Jobs speak for it
+      return { desired: 0, ready: 0, settled: true };
+    case 'ReplicaSet':
+      return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp };
+    default: {
+      const isEven = count(raw, 'replicas') === desired && count(raw, 'updatedReplicas') === desired;
+      return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp && isEven };
+    }
+  }
+}
+
+async function jobsOf(reader: Reader, cronJob: KubeObject): Promise<string[]> {
+  const jobs = await reader.list<KubeObject>('Job', cronJob.metadata.namespace);
+  return jobs.filter((job) => controllerOf(job.metadata)?.uid === cronJob.metadata.uid).map((job) => job.metadata.uid);
+}
+
+const selectorOf = (raw: RawWorkload): string =>
+  Object.entries(raw.spec?.selector?.matchLabels ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+
+async function revisionsOf(reader: Reader, deployment: RawWorkload): Promise<Revision[]> {
+  const owned = await reader.list<KubeObject & { spec?: { template?: PodTemplate } }>(
+    'ReplicaSet',
+    deployment.metadata.namespace,
+    { labelSelector: selectorOf(deployment) },
+  );
+  return owned
+    .map((object) => ({ view: viewReplicaSet(object)!, template: object.spec?.template ?? {} }))
+    .filter(({ view }) => view.owner?.uid === deployment.metadata.uid)
+    .sort((a, b) => b.view.revision - a.view.revision);
+}
+
+/** A single pod that nobody owns, seen as a workload of one. */
+const lonePod = (object: KubeObject): Workload => {
+  const pod = viewPod(object)!;
+  const isFinished = pod.phase === 'Succeeded';
+  return {
+    object,
+    counts: { desired: 1, ready: pod.ready || isFinished ? 1 : 0, settled: true },
+    pods: [pod],
+    revisions: [],
+  };
+};
+
+/** undefined: it is gone, another object has its name now, or its kind is none that we can read. */
+export async function readWorkload(
+  reader: Reader,
+  namespace: string,
+  target: { kind: string; name: string; uid: string },
+): Promise<Workload | undefined> {
+  if (!isKnownKind(target.kind)) return undefined;
+  const object = await reader.get<RawWorkload>({ kind: target.kind, namespace, name: target.name });
+  if (!object || (target.uid && object.metadata.uid !== target.uid)) return undefined;
+  if (target.kind === 'Pod') return lonePod(object);
+  const revisions = target.kind === 'Deployment' ? await revisionsOf(reader, object) : [];
+  const jobs = target.kind === 'CronJob' ? await jobsOf(reader, object) : [];
+  const owners = new Set([object.metadata.uid, ...jobs, ...revisions.map(({ view }) => view.uid)]);
+  const all = await reader.list<KubeObject>('Pod', namespace, { labelSelector: selectorOf(object) });
+  const pods = all.map((pod) => viewPod(pod)!).filter((pod) => pod.owner && owners.has(pod.owner.uid));
+  const workload: Workload = { object, counts: countsOf(target.kind, object), pods, revisions };
+  const deployment = target.kind === 'Deployment' ? viewDeployment(object) : undefined;
+  return deployment ? { ...workload, deployment } : workload;
+}

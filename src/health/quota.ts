@@ -1,0 +1,30 @@
+import type { LiveHealth } from './live.ts';
+import { gone } from './workload.ts';
+
+/** An owner of pods that a quota refuses. */
+export interface BlockedOwner {
+  kind: string;
+  name: string;
+  uid: string;
+  /** The workload a person would name: the Deployment of a ReplicaSet. */
+  workload: string;
+  ready: number;
+  desired: number;
+}
+
+/** Pure. The incident is over when nobody is refused any more, or the quota is gone. */
+export function quotaHealth(exists: boolean, blocked: readonly BlockedOwner[]): LiveHealth {
+  if (!exists) return gone;
+  const workloads = new Map(blocked.map((owner) => [owner.workload, owner]));
+  const short = [...workloads.values()];
+  return {
+    ...gone,
+    gone: false,
+    healthy: short.length === 0,
+    why:
+      short.length === 0 ? '' : `${short.length} ${short.length === 1 ? 'workload is' : 'workloads are'} refused pods`,
+    ready: short.reduce((sum, owner) => sum + owner.ready, 0),
+    desired: short.reduce((sum, owner) => sum + owner.desired, 0),
+    affected: short.map((owner) => owner.workload).sort(),
+  };
+}

@@ -1,0 +1,46 @@
+import type { PodView } from '../kube/views.ts';
+import type { LiveHealth } from './live.ts';
+
+/** A workload's own counts, whatever its kind. */
+export interface WorkloadCounts {
+  desired: number;
+  ready: number;
+  /** The controller has caught up with the spec, and old and new pods are not mixed. */
+  settled: boolean;
+}
+
+export const gone: LiveHealth = {
+  healthy: true,
+  why: '',
+  ready: 0,
+  desired: 0,
+  restarts: 0,
+  longestUptimeMs: 0,
+  affected: [],
+  gone: true,
+};
+
+/** Pure. A crash loop's pod in its back-off is not healthy, whatever the counts say. */
+export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[]): LiveHealth {
+  const living = pods.filter((pod) => !pod.deleting);
+  const containers = living.flatMap((pod) => pod.containers);
+  const why = firstTrouble(counts, living);
+  return {
+    healthy: why === '',
+    why,
+    ready: counts.ready,
+    desired: counts.desired,
+    restarts: containers.reduce((sum, container) => sum + container.restarts, 0),
+    longestUptimeMs: Math.max(0, ...containers.map((container) => container.ended?.uptimeMs ?? 0)),
+    affected: [],
+    gone: false,
+  };
+}
+
+function firstTrouble(counts: WorkloadCounts, pods: readonly PodView[]): string {
+  const stuck = pods.flatMap((pod) => pod.containers).find((container) => container.waiting === 'CrashLoopBackOff');
+  if (stuck) return `container ${stuck.name} is in CrashLoopBackOff`;
+  if (counts.ready < counts.desired) return `${counts.ready}/${counts.desired} ready`;
+  if (!counts.settled) return 'the rollout has not finished';
+  return '';
+}

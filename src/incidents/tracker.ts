@@ -1,0 +1,193 @@
+import type { Config } from '../config/schema.ts';
+import type { HealthSubject } from '../diagnosis/health.ts';
+import type { LiveHealth } from '../health/live.ts';
+import { holdStable, sinceLastSignal, type Stable } from '../health/stability.ts';
+import { type Api, isConflict, type KubeObject } from '../kube/api.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { isKnownKind } from '../kube/resources.ts';
+import type { Change } from '../kube/watch.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { createQueue, type Outcome } from '../lib/queue.ts';
+import type { Derived, Subject } from '../proposals/derive.ts';
+import { remediationBody, remediationSpec } from '../proposals/record.ts';
+import { isAlwaysOut } from '../signals/filter.ts';
+import { type Signal, SignalOutcome } from '../signals/signal.ts';
+import { createBook } from './book.ts';
+import { decideCleared, decideUntold, type Facts } from './decide.ts';
+import type { Incident } from './incident.ts';
+import { createIntake } from './intake.ts';
+import { numberOf, remediationName } from './key.ts';
+import type { OwnerResolver, Root } from './owner.ts';
+import { sightingsDue, sightingsOf, writeCleared, writeSightings } from './sightings.ts';
+
+export interface TrackerDeps {
+  api: Pick<Api, 'get' | 'create' | 'patch'>;
+  clock: Clock;
+  log: Log;
+  current(): Config;
+  ownNamespace: string;
+  owners: OwnerResolver;
+  readHealth(subject: HealthSubject): Promise<LiveHealth>;
+  derive(subject: Subject, nowMs: number): Promise<Derived | undefined>;
+  /** The user that our requests carry: a Remediation names it. */
+  identity: string;
+  timeZone: string;
+  count(outcome: SignalOutcome, failureClass: string): void;
+  signal: AbortSignal;
+}
+
+export interface Tracker {
+  onSignal(signal: Signal): void;
+  onFixes(list: Remediation[], covers: (namespace: string) => boolean): void;
+  onFix(change: Change<Remediation>): void;
+}
+
+export const ignoreAnnotation = 'tapfix.dev/ignore';
+
+/** Waits out an incident's patience, reads the live state again, records what is still broken, and sees it to its end. */
+export function createTracker(deps: TrackerDeps): Tracker {
+  const { api, clock, log, current, ownNamespace, signal } = deps;
+  const book = createBook();
+  const stableByKey = new Map<string, Stable>();
+  const writtenAt = new Map<string, number>(); // sightings, by the Remediation's uid
+  const early: Signal[] = [];
+  let isAdopted = false;
+
+  const queue = createQueue({
+    clock,
+    signal,
+    handle: pass,
+    onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
+  });
+  const intake = createIntake({ ...deps, book, onIncident: (key) => queue.add(key) });
+
+  async function pass(key: string): Promise<Outcome> {
+    const holder = book.holderOf(key);
+    const incident = book.incidents.get(key);
+    const nowMs = clock.now();
+    if (holder) return watchHolder(key, holder, nowMs);
+    if (!incident) return undefined;
+    return nowMs < incident.dueMs ? { againInMs: incident.dueMs - nowMs } : judgeUntold(incident, nowMs);
+  }
+
+  /** A fresh reading, and since when all of them have been good. */
+  async function look(key: string, failureClass: string, subject: HealthSubject, nowMs: number): Promise<Facts> {
+    const live = await deps.readHealth(subject);
+    const held = holdStable(stableByKey.get(key), live, nowMs);
+    const stable = sinceLastSignal(held, book.incidents.get(key)?.lastSeenMs);
+    if (stable) stableByKey.set(key, stable);
+    else stableByKey.delete(key);
+    return { class: failureClass, live, stable, config: current(), nowMs };
+  }
+
+  async function judgeUntold(seen: Incident, nowMs: number): Promise<Outcome> {
+    const object = await withUid(seen);
+    const facts = await look(seen.key, seen.class, { namespace: seen.namespace, object }, nowMs);
+    const step = decideUntold(facts);
+    if (step.do === 'wait') return { againInMs: step.ms };
+    if (step.do === 'forget')
+      return forget(seen, step.because === 'gone' ? SignalOutcome.targetGone : SignalOutcome.healedBeforeTold);
+    const whyNot = await whyNotTold(seen.namespace, object);
+    return whyNot ? forget(seen, whyNot) : tell({ ...seen, object }, facts);
+  }
+
+  /** An event names a quota, or an owner by its pods' names, without a uid: the live one is what it means. */
+  async function withUid({ namespace, object }: Incident): Promise<Root> {
+    if (object.uid || !isKnownKind(object.kind)) return object;
+    const live = await api.get<KubeObject>({ kind: object.kind, namespace, name: object.name });
+    return { ...object, uid: live?.metadata.uid ?? '' };
+  }
+
+  async function whyNotTold(namespace: string, { kind, name }: Root): Promise<SignalOutcome | undefined> {
+    const space = await api.get<KubeObject>({ kind: 'Namespace', name: namespace });
+    if (!space || space.metadata.deletionTimestamp) return SignalOutcome.namespaceTerminating;
+    const target = isKnownKind(kind) ? await api.get<KubeObject>({ kind, namespace, name }) : undefined;
+    const isIgnored = [space, target].some((live) => live?.metadata.annotations?.[ignoreAnnotation] === 'true');
+    return isIgnored ? SignalOutcome.ignoredByAnnotation : undefined;
+  }
+
+  function forget({ key, class: failureClass }: Incident, outcome: SignalOutcome): undefined {
+    book.incidents.delete(key);
+    stableByKey.delete(key);
+    deps.count(outcome, failureClass);
+    log.info({ key, class: failureClass, outcome }, 'incident not told');
+  }
+
+  async function tell(incident: Incident, { live, nowMs }: Facts): Promise<Outcome> {
+    const { key, namespace, object } = incident;
+    const derived = await deps.derive({ namespace, class: incident.class, object }, nowMs);
+    if (!derived) return forget(incident, SignalOutcome.targetGone);
+    const earlier = book.ofKey(key);
+    const spec = remediationSpec({
+      incident,
+      derived,
+      earlier,
+      notifyOnly: isAlwaysOut(namespace, ownNamespace),
+      proposedBy: deps.identity,
+      config: current(),
+      nowMs,
+      timeZone: deps.timeZone,
+    });
+    const name = remediationName(key, Math.max(0, ...earlier.map((fix) => numberOf(fix.metadata.name))) + 1);
+    const fix = await createOrAdopt(namespace, name, remediationBody(namespace, name, spec));
+    book.remember(fix);
+    log.info({ key, class: incident.class, namespace, fix: name, action: spec.action?.type }, 'incident recorded');
+    book.remember(await writeSightings(api, fix, sightingsOf(fix, incident, live)));
+    return { againInMs: 1_000 };
+  }
+
+  async function createOrAdopt(namespace: string, name: string, body: object): Promise<Remediation> {
+    try {
+      return await api.create<Remediation>({ kind: 'Remediation', namespace }, body);
+    } catch (error) {
+      const there = isConflict(error)
+        ? await api.get<Remediation>({ kind: 'Remediation', namespace, name })
+        : undefined;
+      if (!there) throw error;
+      return there;
+    }
+  }
+
+  async function watchHolder(key: string, fix: Remediation, nowMs: number): Promise<Outcome> {
+    const { uid, namespace = '' } = fix.metadata;
+    const { class: failureClass, object } = fix.spec.incident;
+    const affected = fix.status?.sightings?.affected ?? [];
+    const facts = await look(key, failureClass, { namespace, object, affected }, nowMs);
+    const next = sightingsOf(fix, book.incidents.get(key), facts.live);
+    if (sightingsDue(fix, next, nowMs, writtenAt.get(uid))) {
+      book.remember(await writeSightings(api, fix, next));
+      writtenAt.set(uid, nowMs);
+    }
+    const { cleared, againInMs } = decideCleared(facts);
+    if (!cleared) return { againInMs };
+    const ended = await writeCleared(api, fix, nowMs);
+    if (ended) book.remember(ended);
+    const isFresh = (book.incidents.get(key)?.lastSeenMs ?? 0) > nowMs;
+    if (!isFresh) book.incidents.delete(key);
+    stableByKey.delete(key);
+    writtenAt.delete(uid);
+    log.info({ key, namespace, fix: fix.metadata.name }, 'incident cleared');
+    return isFresh ? { againInMs: 0 } : undefined;
+  }
+
+  return {
+    onSignal(seen) {
+      // Until the Remediations were listed nobody knows which of these are already told.
+      if (isAdopted) intake.offer(seen);
+      else early.push(seen);
+    },
+    onFixes(list, covers) {
+      book.replace(list, covers);
+      for (const fix of book.open()) queue.add(fix.spec.incident.key);
+      isAdopted = true;
+      for (const seen of early.splice(0)) intake.offer(seen);
+    },
+    onFix(change) {
+      const fix = change.type === 'gone' ? book.forget(change) : change.view;
+      if (change.type === 'upsert') book.remember(change.view);
+      if (fix) queue.addAfter(fix.spec.incident.key, 250);
+    },
+  };
+}

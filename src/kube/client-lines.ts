@@ -1,0 +1,28 @@
+const newline = 0x0a;
+
+export class TruncatedLine extends Error {
+  override readonly name = 'TruncatedLine';
+}
+
+/**
+ * The lines of a byte stream. It is cut at newline bytes and decoded line by line, so a character or a line split
+ * between two chunks is whole again here. What follows the last newline is no line: it throws instead.
+ */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longestBytes: number): AsyncGenerator<string> {
+  let parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      const line = Buffer.concat([...parts, chunk.subarray(start, end)]).toString('utf8');
+      parts = [];
+      bytes = 0;
+      start = end + 1;
+      if (line.trim()) yield line;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+    bytes += chunk.length - start;
+    if (bytes > longestBytes) throw new RangeError(`a line longer than ${longestBytes} bytes`);
+  }
+  if (bytes > 0) throw new TruncatedLine('it ended in the middle of a line');
+}

@@ -1,0 +1,137 @@
+import { type Api, fieldManager, hasCode, isNotFound, type KubeObject, type ListSelector, type Page } from './api.ts';
+import type { PatchType, Preconditions, WatchLine, WriteOptions } from './api.ts';
+import { createAgents } from './client-agents.ts';
+import { type GetIdentity, identityOf, type KubeCredentials, serverOf, tokenIdentity } from './client-credentials.ts';
+import { badAnswer, cut } from './client-errors.ts';
+import { collectionPath, objectPath } from './client-paths.ts';
+import { createTransport } from './client-transport.ts';
+import { apiVersionOf, type Kind, type Ref } from './resources.ts';
+
+export interface ApiOptions {
+  kubeConfig: KubeCredentials;
+  /** For a whole ordinary call: credentials, connection, answer. */
+  timeoutMs?: number;
+}
+
+export interface ClosableApi extends Api {
+  /** Ends every connection at once, those of all withToken() identities included: they share them. */
+  close(): Promise<void>;
+}
+
+/** Objects in one page of a list. */
+export const pageLimit = '250';
+
+const patchContentTypes: Record<PatchType, string> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+};
+
+export function createApi({ kubeConfig, timeoutMs = 15_000 }: ApiOptions): ClosableApi {
+  const { address: server, proxy } = serverOf(kubeConfig);
+  const agents = createAgents(proxy);
+  const as = (identity: GetIdentity): Api =>
+    apiOver({
+      server,
+      transport: createTransport({ server, agents, identity, timeoutMs }),
+      withToken: (token) => as(tokenIdentity(kubeConfig, token)),
+    });
+  return { ...as(identityOf(kubeConfig)), close: () => agents.close() };
+}
+
+interface Parts {
+  server: string;
+  transport: ReturnType<typeof createTransport>;
+  withToken(token: string): Api;
+}
+
+function apiOver({ server, transport, withToken }: Parts): Api {
+  async function page<T extends KubeObject>(
+    kind: Kind,
+    namespace: string | undefined,
+    query: Record<string, string>,
+  ): Promise<Page<T>> {
+    const found = await transport.answer<Page<T>>({ method: 'GET', path: collectionPath(kind, namespace), query });
+    if (!Array.isArray(found.items)) throw badAnswer(server, 'not a list');
+    found.metadata ??= { resourceVersion: '' };
+    // Items of a list come without these two, objects of a watch with them.
+    for (const item of found.items) Object.assign(item, { kind, apiVersion: apiVersionOf(kind) });
+    return found;
+  }
+
+  return {
+    withToken,
+    page,
+    raw: async (path) => transport.answer({ method: 'GET', path }),
+    async get<T extends KubeObject>(ref: Ref): Promise<T | undefined> {
+      try {
+        return await transport.answer<T>({ method: 'GET', path: objectPath(ref) });
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    async list<T extends KubeObject>(kind: Kind, namespace?: string, selector: ListSelector = {}): Promise<T[]> {
+      const query = { ...selector, limit: pageLimit };
+      try {
+        return await allPages<T>((more) => page(kind, namespace, { ...query, ...more }));
+      } catch (error) {
+        if (!hasCode(error, 410)) throw error; // 410: reading took longer than the server remembers; start over, once
+        return allPages<T>((more) => page(kind, namespace, { ...query, ...more }));
+      }
+    },
+    create: async ({ kind, namespace }, body, options) =>
+      transport.answer({ method: 'POST', path: collectionPath(kind, namespace), query: writeQuery(options), body }),
+    createSub: async (ref, body, options) =>
+      transport.answer({ method: 'POST', path: objectPath(ref), query: writeQuery(options), body }),
+    patch: async (ref, type, body, options) =>
+      transport.answer({
+        method: 'PATCH',
+        path: objectPath(ref),
+        query: writeQuery(options),
+        body,
+        contentType: patchContentTypes[type],
+      }),
+    async delete(ref, preconditions, { dryRun = false } = {}) {
+      const body = deleteOptions(preconditions, dryRun);
+      const query: Record<string, string> = dryRun ? { dryRun: 'All' } : {};
+      await transport.answer({ method: 'DELETE', path: objectPath(ref), query, body });
+    },
+    async *watch(kind, namespace, query, signal) {
+      const path = collectionPath(kind, namespace);
+      for await (const line of transport.lines({ method: 'GET', path, query: { ...query, watch: 'true' } }, signal)) {
+        if (!isWatchLine(line)) throw badAnswer(server, `not a line of a watch: ${cut(JSON.stringify(line), 200)}`);
+        yield line;
+      }
+    },
+  };
+}
+
+async function allPages<T>(page: (more: Record<string, string>) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
+  let more: Record<string, string> = {};
+  for (;;) {
+    const { items: some, metadata } = await page(more);
+    for (const item of some) items.push(item); // not push(...some): that has a limit
+    if (!metadata.continue) return items;
+    more = { continue: metadata.continue };
+  }
+}
+
+const writeQuery = ({ dryRun = false }: WriteOptions = {}): Record<string, string> =>
+  dryRun ? { fieldManager, dryRun: 'All' } : { fieldManager };
+
+/** The API server reads the options of a DELETE from its body alone, once there is one: dryRun has to be there. */
+const deleteOptions = (preconditions: Preconditions | undefined, dryRun: boolean): object => ({
+  apiVersion: 'v1',
+  kind: 'DeleteOptions',
+  propagationPolicy: 'Background',
+  ...(preconditions && { preconditions }),
+  ...(dryRun && { dryRun: ['All'] }),
+});
+
+const lineTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
+
+function isWatchLine(line: unknown): line is WatchLine {
+  const { type, object } = line as Partial<WatchLine>;
+  return lineTypes.has(type) && typeof object === 'object' && object !== null;
+}

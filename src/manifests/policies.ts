@@ -1,0 +1,115 @@
+import { remediationStatusSchema } from '../kube/remediation.ts';
+import { controllerPolicy, writerPolicy } from './account-policies.ts';
+import type { Install, Manifest } from './manifest.ts';
+import { holds, lacksVerb, policyAndBinding, remediations, type Policy } from './policy.ts';
+
+/**
+ * What the API server refuses. By verbs of our own on `remediations`, never by account name, so that a cluster-admin,
+ * who holds them all, is never refused in its own name; only the writer and the controller are known by name.
+ */
+export function admissionPolicies(install: Install): Manifest[] {
+  const policies = [propose, decide, acknowledge, status, writerPolicy(install), controllerPolicy(install)];
+  return policies.flatMap(policyAndBinding);
+}
+
+const isServiceAccount = "request.userInfo.username.startsWith('system:serviceaccount:')";
+
+const propose: Policy = {
+  name: 'tapfix-propose',
+  rules: remediations(['CREATE']),
+  validations: [
+    { expression: holds('propose'), messageExpression: lacksVerb('propose a Remediation', 'propose') },
+    {
+      expression: "object.spec.approval.state == 'Pending' && !has(object.spec.approval.by)",
+      messageExpression: "'a Remediation is created undecided: spec.approval must be {state: Pending}'",
+    },
+    {
+      expression: 'object.spec.proposedBy == request.userInfo.username',
+      messageExpression: `'spec.proposedBy must be who creates it, "' + request.userInfo.username + '", not "' + object.spec.proposedBy + '"'`,
+    },
+  ],
+};
+
+const decide: Policy = {
+  name: 'tapfix-decide',
+  rules: remediations(['UPDATE']),
+  when: { 'approval-changes': 'object.spec.approval != oldObject.spec.approval' },
+  variables: { by: "object.spec.approval.?by.orValue('')" },
+  validations: [
+    { expression: holds('approve'), messageExpression: lacksVerb('decide', 'approve') },
+    {
+      expression: `!${isServiceAccount} || ${holds('attest')}`,
+      messageExpression: `'service account "' + request.userInfo.username + '" may not decide: people do, or who holds the verb "attest" for them'`,
+    },
+    {
+      expression: [
+        `variables.by == request.userInfo.username && !${isServiceAccount}`,
+        `variables.by.matches('^(telegram|slack):') && ${holds('attest')}`,
+      ].join(' ||\n'),
+      messageExpression: `'spec.approval.by must be who decides, "' + request.userInfo.username + '", not "' + variables.by + '" (who holds the verb "attest" may name telegram:ID or slack:ID)'`,
+    },
+  ],
+};
+
+const acknowledgedBy = (object: string): string =>
+  `${object}.metadata.?annotations[?'tapfix.dev/acknowledged-by'].orValue('')`;
+
+const acknowledge: Policy = {
+  name: 'tapfix-acknowledge',
+  rules: remediations(['CREATE', 'UPDATE']),
+  variables: {
+    before: `oldObject == null ? '' : ${acknowledgedBy('oldObject')}`,
+    after: acknowledgedBy('object'),
+  },
+  validations: [
+    {
+      expression: [
+        'variables.after == variables.before',
+        'variables.after == request.userInfo.username',
+        // Whoever took it may give it back.
+        "variables.after == '' && variables.before == request.userInfo.username",
+        holds('attest'),
+      ].join(' ||\n'),
+      messageExpression: `'the annotation tapfix.dev/acknowledged-by must name who sets it, "' + request.userInfo.username + '", not "' + variables.after + '"'`,
+    },
+  ],
+};
+
+/** The watcher's own words in the status; all else, and every field to come, is the controller's. */
+const watchersCondition = 'IncidentCleared';
+const watchersField = 'sightings';
+const controllersFields = Object.keys(remediationStatusSchema.shape).filter(
+  (field) => field !== watchersField && field !== 'conditions',
+);
+
+const statusOf = (object: string): string => `${object}.?status.orValue({})`;
+const conditions = (status: string, comparison: '==' | '!='): string =>
+  `variables.${status}.?conditions.orValue([]).filter(c, c.type ${comparison} '${watchersCondition}')`;
+const changes = (field: string): string => `variables.before.?${field} != variables.after.?${field}`;
+
+const status: Policy = {
+  name: 'tapfix-status',
+  rules: remediations(['UPDATE'], 'remediations/status'),
+  variables: {
+    before: statusOf('oldObject'),
+    after: statusOf('object'),
+    watchers: [changes(watchersField), `${conditions('before', '==')} != ${conditions('after', '==')}`].join(' ||\n'),
+    controllers: [
+      ...controllersFields.map(changes),
+      `${conditions('before', '!=')} != ${conditions('after', '!=')}`,
+    ].join(' ||\n'),
+  },
+  validations: [
+    {
+      expression: `!variables.controllers || ${holds('control')}`,
+      messageExpression: lacksVerb(
+        `change more of the status than ${watchersField} and ${watchersCondition}`,
+        'control',
+      ),
+    },
+    {
+      expression: `!variables.watchers || ${holds('observe')}`,
+      messageExpression: lacksVerb(`change ${watchersField} or ${watchersCondition}`, 'observe'),
+    },
+  ],
+};

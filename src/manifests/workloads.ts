@@ -1,0 +1,107 @@
+import { accounts, type Install, type Manifest } from './manifest.ts';
+
+const port = 8080;
+const configDirectory = '/etc/tapfix';
+const chatDirectory = '/etc/tapfix-chat';
+const chatTokens = ['TELEGRAM_BOT_TOKEN', 'SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN'];
+
+export const namespaceManifest = ({ namespace }: Install): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: {
+    name: namespace,
+    labels: {
+      'pod-security.kubernetes.io/enforce': 'restricted',
+      'pod-security.kubernetes.io/warn': 'restricted',
+    },
+  },
+});
+
+/** The writer's tokens are minted for each fix; no pod ever carries one. */
+export const serviceAccounts = ({ namespace }: Install): Manifest[] =>
+  Object.values(accounts).map((name) => ({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name, namespace },
+    ...(name === accounts.writer && { automountServiceAccountToken: false }),
+  }));
+
+const startingConfig = `# A start: it watches everything but the system's namespaces, and prints what it would say to its own log.
+# All settings are in config.example.yaml. A change is picked up without a restart.
+cluster: my-cluster # shown in every message
+namespaces:
+  include: ["*"]
+channels:
+  console: {}
+`;
+
+export const configMap = ({ namespace }: Install): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'tapfix-config', namespace },
+  data: { 'config.yaml': startingConfig },
+});
+
+export const deployments = (install: Install): Manifest[] => [
+  deployment(install, 'watcher', chat),
+  deployment(install, 'controller', { env: [], volumeMounts: [], volumes: [] }),
+];
+
+interface Extras {
+  env: object[];
+  volumeMounts: object[];
+  volumes: object[];
+}
+
+/** The chat's tokens: in the watcher only. Directories, never subPath: a file mounted by subPath is never updated. */
+const chat: Extras = {
+  env: chatTokens.map((token) => ({ name: `${token}_FILE`, value: `${chatDirectory}/${token}` })),
+  volumeMounts: [{ name: 'chat', mountPath: chatDirectory, readOnly: true }],
+  volumes: [{ name: 'chat', secret: { secretName: 'tapfix-chat', optional: true } }],
+};
+
+function deployment({ namespace, image }: Install, role: 'watcher' | 'controller', extras: Extras): Manifest {
+  const name = accounts[role];
+  const labels = { 'app.kubernetes.io/name': 'tapfix', 'app.kubernetes.io/component': role };
+  const podSpec = {
+    serviceAccountName: name,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [container(image, role, extras)],
+    volumes: [{ name: 'config', configMap: { name: 'tapfix-config' } }, ...extras.volumes],
+  };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace, labels },
+    spec: {
+      // Two at once would both act: there is no leader election.
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: podSpec },
+    },
+  };
+}
+
+const container = (image: string, role: string, { env, volumeMounts }: Extras): object => ({
+  name: 'tapfix',
+  image,
+  imagePullPolicy: 'IfNotPresent',
+  args: ['run', '--config', `${configDirectory}/config.yaml`, '--role', role],
+  env: [{ name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }, ...env],
+  ports: [{ name: 'http', containerPort: port }],
+  livenessProbe: { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 10, failureThreshold: 6 },
+  readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5 },
+  resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '256Mi' } },
+  securityContext: {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  },
+  volumeMounts: [{ name: 'config', mountPath: configDirectory, readOnly: true }, ...volumeMounts],
+});

@@ -1,0 +1,133 @@
+import type { Remediation } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs } from '../kube/remediation.ts';
+import { encodePress } from '../approvals/press.ts';
+import { actionWords } from './action-words.ts';
+import type { CardContext } from './context.ts';
+import { canBeApproved, isPending } from './context.ts';
+import { endedAt, shownPhase } from './head.ts';
+import type { Button, Line, Row } from './message.ts';
+import { affectedNames, isQuota } from './subject.ts';
+import { timesIn } from './times.ts';
+
+/** Where it is, since when, how often. */
+export function subtitleOf(fix: Remediation, context: CardContext): string {
+  const { object, firstSeen } = fix.spec.incident;
+  const since = `since ${timesIn(context.timeZone, context.nowMs).atZoned(firstSeen)}`;
+  const count = fix.status?.sightings?.count ?? 1;
+  const where = isQuota(fix) ? [context.cluster] : [fix.metadata.namespace, context.cluster, object.kind];
+  return [...where, since, ...(count > 1 ? [`seen ${count} times`] : []), ...(isQuota(fix) ? [affected(fix)] : [])]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function affected(fix: Remediation): string {
+  const names = affectedNames(fix);
+  const others = names.length > 6 ? ` and ${names.length - 5} others` : '';
+  return `${names.slice(0, others ? 5 : 6).join(', ')}${others}`;
+}
+
+/** Changed, Why, Fix, Risk: in the order in which a person asks. */
+export function rowsOf(fix: Remediation, context: CardContext): Row[] {
+  const say = timesIn(context.timeZone, context.nowMs).localised;
+  const { context: facts, diagnosis, rationale } = fix.spec;
+  const words = actionWords(fix);
+  const rows: Row[] = [
+    { label: 'Changed', lines: facts.changed.map(say) },
+    { label: 'Why', lines: diagnosis ? [say(diagnosis)] : [] },
+    { label: 'Seen', lines: facts.evidence.map(say), fold: facts.evidence.length > 3 },
+  ];
+  if (words) {
+    rows.push({ label: 'Fix', lines: [words.summary, ...diffLines(fix), ...rehearsal(fix, context)] });
+    rows.push({ label: 'Risk', lines: rationale.split('\n').filter(Boolean).map(say) });
+  }
+  return rows.filter(({ lines }) => lines.length > 0);
+}
+
+/** What is being done, for those who watch it happen. */
+export function fixRow(fix: Remediation): Row[] {
+  const words = actionWords(fix);
+  return words ? [{ label: 'Fix', lines: [words.summary, ...diffLines(fix)] }] : [];
+}
+
+const diffLines = (fix: Remediation): Line[] =>
+  fix.status?.preview?.diff ? [{ code: fix.status.preview.diff.trimEnd() }] : [];
+
+function rehearsal(fix: Remediation, context: CardContext): Line[] {
+  const times = timesIn(context.timeZone, context.nowMs);
+  const rehearsed = conditionOf(fix, 'Rehearsed');
+  const confirmed = conditionOf(fix, 'Confirmed');
+  if (rehearsed?.status === 'False')
+    return [`the rehearsal on the API server failed: ${times.localised(rehearsed.message)}`];
+  if (!rehearsed || !fix.status?.preview) return ['rehearsing the fix on the API server'];
+  const accepted = `rehearsed on the API server ${times.at(fix.status.preview.at)}: accepted`;
+  if (confirmed?.status === 'False')
+    return [accepted, `not confirmed by the controller: ${times.localised(confirmed.message)}`];
+  return confirmed ? [accepted] : [accepted, 'the controller is checking it'];
+}
+
+/** Until when, and by whom, it can be decided. */
+export function footerOf(fix: Remediation, context: CardContext): Line[] {
+  const times = timesIn(context.timeZone, context.nowMs);
+  if (!fix.spec.action)
+    return [`No fix offered: ${times.localised(fix.spec.rationale || 'nothing safe is known for this')}`];
+  const until = times.minuteZoned(expiresAtMs(fix));
+  if (!canBeApproved(fix))
+    return isBlocked(fix) ? ['It cannot be approved here; nothing was changed'] : [`Open until ${until}`];
+  if (!context.approvable)
+    return [`Nobody is listed to approve in ${fix.metadata.namespace}; kubectl can, until ${until}`];
+  const asked = confirmingNow(fix, context);
+  if (asked) return [`${asked.name} is asked once more, until ${times.atZoned(asked.untilMs)}`];
+  return [`Approve until ${until}`];
+}
+
+const isBlocked = (fix: Remediation): boolean =>
+  conditionOf(fix, 'Rehearsed')?.status === 'False' || conditionOf(fix, 'Confirmed')?.status === 'False';
+
+export function confirmingNow(fix: Remediation, context: CardContext) {
+  const asked = context.confirming;
+  const wanted = context.confirm.includes(fix.spec.action?.type ?? '');
+  return asked && wanted && asked.untilMs > context.nowMs && canBeApproved(fix) ? asked : undefined;
+}
+
+/** Only buttons that can act. */
+export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
+  const words = actionWords(fix);
+  if (!words || !context.approvable || !isPending(fix)) return [];
+  if (confirmingNow(fix, context)) {
+    return [
+      [{ label: `Yes, ${words.consequence}`, data: encodePress('c', fix) }],
+      [{ label: 'Back', data: encodePress('b', fix) }],
+    ];
+  }
+  const reject = { label: 'Reject', data: encodePress('r', fix) };
+  return canBeApproved(fix) ? [[{ label: `Approve ${words.verb}`, data: encodePress('a', fix) }, reject]] : [[reject]];
+}
+
+/** What is left to say once it is over: where, when what happened, and how to put it back. */
+export function epilogue(fix: Remediation, context: CardContext): Line[] {
+  const phase = shownPhase(fix);
+  if (phase === 'Recovered') return [timeline(fix, context)];
+  const undo = fix.status?.execution?.undo;
+  if (phase !== 'Failed' || !fix.status?.execution?.startedAt || !undo) return [];
+  return ['Put it back with', { code: undo }];
+}
+
+const vendors: Readonly<Record<string, string>> = {
+  telegram: 'Telegram',
+  slack: 'Slack',
+  console: 'console',
+  kubectl: 'kubectl',
+};
+
+function timeline(fix: Remediation, context: CardContext): string {
+  const times = timesIn(context.timeZone, context.nowMs);
+  const { by, at, via } = fix.spec.approval;
+  const who = `${by ? ` by ${context.nameOf(by)}` : ''}${via ? ` (${vendors[via] ?? via})` : ''}`;
+  const appliedAt = fix.status?.execution?.appliedAt;
+  return [
+    `${times.at(fix.spec.incident.firstSeen)} seen`,
+    ...(at ? [`${times.at(at)} approved${who}`] : []),
+    ...(appliedAt ? [`${times.at(appliedAt)} applied`] : []),
+    `${times.at(endedAt(fix))} recovered`,
+  ].join(' · ');
+}

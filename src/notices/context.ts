@@ -1,0 +1,49 @@
+import type { Remediation } from '../kube/remediation.ts';
+import { conditionOf, isTrue, phaseOf } from '../kube/remediation.ts';
+
+/** Somebody was asked "really?" and has until then to say yes. */
+export interface Confirming {
+  by: string;
+  name: string;
+  untilMs: number;
+}
+
+/** Everything a card depends on besides the Remediation itself. */
+export interface CardContext {
+  cluster: string;
+  nowMs: number;
+  timeZone: string;
+  /** Somebody is allowed to approve here. */
+  approvable: boolean;
+  /** Action types that ask once more. */
+  confirm: readonly string[];
+  confirming?: Confirming;
+  /** "telegram:123456789" to the name people know. */
+  nameOf(by: string): string;
+}
+
+export interface MessageContext extends Omit<CardContext, 'approvable' | 'confirming'> {
+  approvable(fix: Remediation): boolean;
+  confirming(fix: Remediation): Confirming | undefined;
+}
+
+export function cardContext(fix: Remediation, context: MessageContext): CardContext {
+  const confirming = context.confirming(fix);
+  const { cluster, nowMs, timeZone, confirm, nameOf } = context;
+  const approvable = context.approvable(fix);
+  return { cluster, nowMs, timeZone, confirm, nameOf, approvable, ...(confirming && { confirming }) };
+}
+
+/** Waiting for a decision: nobody decided, and it is not over. */
+export const isPending = (fix: Remediation): boolean =>
+  fix.spec.action !== undefined &&
+  fix.spec.approval.state === 'Pending' &&
+  (phaseOf(fix) === 'Proposed' || phaseOf(fix) === '');
+
+/** The rehearsal's answer is there: accepted or refused. */
+export const isRehearsed = (fix: Remediation): boolean =>
+  fix.status?.preview !== undefined || conditionOf(fix, 'Rehearsed') !== undefined;
+
+/** It was rehearsed, accepted, and the controller came to the same fix by itself. */
+export const canBeApproved = (fix: Remediation): boolean =>
+  isPending(fix) && fix.status?.preview !== undefined && isTrue(fix, 'Rehearsed') && isTrue(fix, 'Confirmed');

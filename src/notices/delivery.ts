@@ -1,0 +1,70 @@
+import type { Notice } from '../kube/notice.ts';
+import { nextSlot } from '../lib/window.ts';
+import type { Address } from './route.ts';
+import { chatKey } from './route.ts';
+
+/** What the vendor took, as this process knows it: newer than the Notice's status until that is patched. */
+export interface Delivery {
+  message?: string;
+  shown?: string;
+  postedAt?: string;
+  attempts: number;
+  /** The Notice's status says the same. */
+  saved: boolean;
+  posting: boolean;
+  errorSavedAtMs?: number;
+  errorLogged?: string;
+}
+
+export interface Deliveries {
+  of(notice: Notice): Delivery;
+  forget(name: string): void;
+}
+
+/** From the status once, then only from here: a late watch event must not make us post again. */
+export function createDeliveries(): Deliveries {
+  const deliveries = new Map<string, Delivery>();
+  return {
+    of(notice) {
+      const known = deliveries.get(notice.metadata.name);
+      if (known?.message || !notice.status?.message) return known ?? remember(notice);
+      return Object.assign(known ?? remember(notice), pick(notice));
+    },
+    forget: (name) => void deliveries.delete(name),
+  };
+
+  function remember(notice: Notice): Delivery {
+    const delivery: Delivery = { ...pick(notice), attempts: notice.status?.attempts ?? 0, saved: true, posting: false };
+    deliveries.set(notice.metadata.name, delivery);
+    return delivery;
+  }
+}
+
+function pick({ status }: Notice): Pick<Delivery, 'message' | 'shown' | 'postedAt'> {
+  const { message, shown, postedAt } = status ?? {};
+  return { ...(message && { message }), ...(shown && { shown }), ...(postedAt && { postedAt }) };
+}
+
+const minuteMs = 60_000;
+const editsPerMinute = 12;
+/** An answer to a press that just happened may go beyond: the question on it lives for 30 s only. */
+const editsForPresses = 4;
+
+export interface EditBudget {
+  /** 0: go. Otherwise how long to wait; the newest state is rendered then. */
+  waitMs(address: Address, forPress: boolean, nowMs: number): number;
+  spend(address: Address, nowMs: number): void;
+}
+
+export function createEditBudget(): EditBudget {
+  const spent = new Map<string, number[]>();
+  const recent = (address: Address, nowMs: number): number[] =>
+    (spent.get(chatKey(address)) ?? []).filter((at) => at > nowMs - minuteMs);
+  return {
+    waitMs(address, forPress, nowMs) {
+      const max = editsPerMinute + (forPress ? editsForPresses : 0);
+      return nextSlot(recent(address, nowMs), max, minuteMs, nowMs) - nowMs;
+    },
+    spend: (address, nowMs) => void spent.set(chatKey(address), [...recent(address, nowMs), nowMs]),
+  };
+}

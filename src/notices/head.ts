@@ -1,0 +1,122 @@
+import type { Phase, Remediation } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isCleared, phaseOf } from '../kube/remediation.ts';
+import { spokenDuration } from '../lib/duration.ts';
+import { unreachable } from '../lib/errors.ts';
+import { actionWords } from './action-words.ts';
+import type { CardContext } from './context.ts';
+import type { Dot } from './message.ts';
+import { affectedNames, counted, isQuota, readiness, subjectOf, whatIsBroken, withReadiness } from './subject.ts';
+import { timesIn } from './times.ts';
+
+export interface Head {
+  dot: Dot;
+  headline: string;
+}
+
+/** Chat first writes spec.approval, the controller then moves the phase: the card must not wait for it. */
+export function shownPhase(fix: Remediation): Phase {
+  const phase = phaseOf(fix);
+  if (phase !== '' && phase !== 'Proposed') return phase;
+  if (!fix.spec.action) return 'Noticed';
+  const { state } = fix.spec.approval;
+  return state === 'Pending' ? 'Proposed' : state;
+}
+
+export const isOverInChat = (fix: Remediation): boolean =>
+  ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'].includes(shownPhase(fix));
+
+export function headOf(fix: Remediation, context: CardContext): Head {
+  const phase = shownPhase(fix);
+  const name = fix.spec.incident.object.name;
+  const noun = actionWords(fix)?.noun ?? 'fix';
+  const times = timesIn(context.timeZone, context.nowMs);
+  const decided = decidedBy(fix, context);
+  switch (phase) {
+    case 'Proposed':
+    case 'Noticed':
+      return { dot: fix.spec.incident.severity === 'critical' ? 'red' : 'orange', headline: whatIsBroken(fix) };
+    case 'Approved':
+      return { dot: 'yellow', headline: `${name}: ${noun} approved${decided}, about to be applied` };
+    case 'Applying':
+      return { dot: 'yellow', headline: `${name}: ${noun} approved${decided}, applying` };
+    case 'Applied': {
+      const applied = times.at(fix.status?.execution?.appliedAt ?? endedAt(fix));
+      return { dot: 'blue', headline: `${withReadiness(`${name}: ${noun} applied ${applied}`, fix)}, watching` };
+    }
+    case 'Recovered':
+      return { dot: 'green', headline: recovered(fix) };
+    case 'Failed':
+      return { dot: 'red', headline: failed(fix, name, noun, context) };
+    case 'Rejected':
+      return { dot: 'grey', headline: `${name}: ${noun} rejected${decided}${quotedNote(fix)}` };
+    case 'Expired':
+      return {
+        dot: 'grey',
+        headline: `${name}: nobody decided until ${times.minute(expiresAtMs(fix))}, nothing was changed`,
+      };
+    case 'Resolved':
+      return { dot: 'grey', headline: resolved(fix, context) };
+    case 'Superseded':
+      return { dot: 'grey', headline: `${name}: a newer proposal replaced this one ${times.at(endedAt(fix))}` };
+    default:
+      return unreachable(phase);
+  }
+}
+
+/** When the phase that is shown began, as its condition says. */
+export const endedAt = (fix: Remediation): string | undefined => conditionOf(fix, shownPhase(fix))?.lastTransitionTime;
+
+/** " by Ada 03:14:10" */
+export function decidedBy(fix: Remediation, context: CardContext): string {
+  const { by, at } = fix.spec.approval;
+  const when = at ? ` ${timesIn(context.timeZone, context.nowMs).at(at)}` : '';
+  return `${by ? ` by ${context.nameOf(by)}` : ''}${when}`;
+}
+
+const quotedNote = (fix: Remediation): string => (fix.spec.approval.note ? ` ("${fix.spec.approval.note}")` : '');
+
+const spokenBetween = (from: string | undefined, to: string | undefined): string => {
+  const ms = Date.parse(to ?? '') - Date.parse(from ?? '');
+  return Number.isFinite(ms) ? spokenDuration(ms) : '';
+};
+
+function recovered(fix: Remediation): string {
+  const { appliedAt, stableSeconds } = fix.status?.execution ?? {};
+  const workloads = fix.status?.execution?.blocked?.length ?? affectedNames(fix).length;
+  const who =
+    isQuota(fix) && workloads > 0 ? `${counted(workloads, 'workload')} behind ${subjectOf(fix)}` : subjectOf(fix);
+  const took = spokenBetween(appliedAt, endedAt(fix));
+  const text = withReadiness(`${who} recovered${took ? ` in ${took}` : ''}`, fix);
+  return stableSeconds ? `${text}, held ${spokenDuration(stableSeconds * 1000)}` : text;
+}
+
+function failed(fix: Remediation, name: string, noun: string, context: CardContext): string {
+  const { appliedAt, startedAt } = fix.status?.execution ?? {};
+  const failure = conditionOf(fix, 'Failed');
+  const times = timesIn(context.timeZone, context.nowMs);
+  const why = failure?.message ? `: ${times.localised(failure.message)}` : '';
+  if (appliedAt && isCleared(fix))
+    return `${name}: the ${noun} did not help in time; healthy again since ${times.at(conditionOf(fix, 'IncidentCleared')?.lastTransitionTime)}`;
+  if (appliedAt) {
+    const took = spokenBetween(appliedAt, failure?.lastTransitionTime);
+    return `${withReadiness(`${name}: the ${noun} did not help`, fix)}${took ? ` after ${took}` : ''}`;
+  }
+  if (startedAt) return `${name}: the ${noun} was interrupted${why}`;
+  return `${name}: the ${noun} was not applied${why}`;
+}
+
+/** Nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
+function resolved(fix: Remediation, context: CardContext): string {
+  const times = timesIn(context.timeZone, context.nowMs);
+  const at = times.at(endedAt(fix));
+  const subject = subjectOf(fix);
+  if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
+  if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
+  if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy ${at}, nothing was changed`;
+  return `${subject} healthy again by itself ${at}, nothing was changed`;
+}
+
+export const impactOf = (fix: Remediation): string => {
+  const ready = readiness(fix).replace(' ready', '');
+  return ready ? `${fix.spec.incident.object.name} ${ready}` : fix.spec.incident.object.name;
+};

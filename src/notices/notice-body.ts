@@ -1,0 +1,56 @@
+import type { Confirms } from '../approvals/confirms.ts';
+import { nameOf, someoneMayApprove } from '../approvals/people.ts';
+import type { Config } from '../config/schema.ts';
+import type { Member, Notice, NoticeSpec } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { apiVersionOf } from '../kube/resources.ts';
+import { hashOf } from '../lib/hash.ts';
+import type { MessageContext } from './context.ts';
+import type { Address } from './route.ts';
+
+/** The same message has the same name: a crash between "created" and "remembered" makes no twin. */
+export const nameOfNotice = ({ channel, chat, thread }: Address, form: NoticeSpec['form'], firstUid: string): string =>
+  hashOf([channel, chat, thread ?? '', form, firstUid], 32);
+
+export const memberOf = ({ metadata }: Remediation): Member => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+  uid: metadata.uid,
+});
+
+export function noticeBody(
+  name: string,
+  namespace: string,
+  { address, members }: { address: Address; members: Remediation[] },
+): object {
+  const spec: NoticeSpec = {
+    channel: address.channel,
+    chat: address.chat,
+    ...(address.thread !== undefined && { thread: address.thread }),
+    members: members.map(memberOf),
+    form: 'card',
+  };
+  return { apiVersion: apiVersionOf('Notice'), kind: 'Notice', metadata: { name, namespace }, spec };
+}
+
+export interface ContextFacts {
+  config: Config;
+  nowMs: number;
+  timeZone: string;
+  confirms: Confirms;
+}
+
+/** What the cards of this message depend on besides their Remediations: the configuration now in force. */
+export function contextFor(notice: Notice, { config, nowMs, timeZone, confirms }: ContextFacts): MessageContext {
+  return {
+    cluster: config.cluster,
+    nowMs,
+    timeZone,
+    confirm: config.approval.confirm,
+    nameOf: (by) => nameOf(config, by),
+    approvable: (fix) =>
+      config.actions.allow.includes(fix.spec.action?.type ?? '') &&
+      someoneMayApprove(config, notice.spec.channel, fix.metadata.namespace ?? ''),
+    confirming: (fix) => confirms.armedFor(fix.metadata.uid, nowMs),
+  };
+}

@@ -1,0 +1,267 @@
+import type { Confirms } from '../approvals/confirms.ts';
+import type { Channel, ChannelName, Place } from '../channels/channel.ts';
+import type { Config } from '../config/schema.ts';
+import type { Api } from '../kube/api.ts';
+import { isConflict, isNotFound } from '../kube/api.ts';
+import type { Notice } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import type { Change } from '../kube/watch.ts';
+import type { Clock } from '../lib/clock.ts';
+import { iso } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { scrub } from '../lib/log.ts';
+import type { Outcome } from '../lib/queue.ts';
+import { createQueue } from '../lib/queue.ts';
+import { composeMessage } from './compose.ts';
+import { createDeliveries, createEditBudget } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+import type { Step } from './group.ts';
+import { planMessages } from './group.ts';
+import { contextFor, memberOf, nameOfNotice, noticeBody } from './notice-body.ts';
+import { addressesOf } from './route.ts';
+import { createShelf } from './shelf.ts';
+import { stateHash } from './state.ts';
+
+export interface OutboxDeps {
+  api: Pick<Api, 'create' | 'patch' | 'delete'>;
+  clock: Clock;
+  log: Log;
+  current: () => Config;
+  channels: () => ReadonlyMap<ChannelName, Channel>;
+  /** tapfix's own, where Notices live. */
+  namespace: string;
+  timeZone: string;
+  confirms: Confirms;
+  signal: AbortSignal;
+  /** For counting. */
+  onNotice?: (what: 'posted' | 'edited' | 'failed', channel: ChannelName) => void;
+}
+
+export interface Outbox {
+  onFixes(fixes: Remediation[]): void;
+  onFix(change: Change<Remediation>): void;
+  onNotices(notices: Notice[]): void;
+  onNotice(change: Change<Notice>): void;
+  /** The configuration changed: every message is looked at again. */
+  refresh(): void;
+  fixByUid(uid: string): Remediation | undefined;
+  noticeAt(channel: ChannelName, place: Place, message: string): Notice | undefined;
+  idle(): Promise<void>;
+}
+
+const errorEveryMs = 60_000;
+const planKey = 'plan';
+
+/**
+ * Says what there is to say, once: a Notice is created, then sent, then completed by one patch.
+ * Each pass over a Notice renders its members afresh, so nothing can be lost, only late.
+ */
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const { api, clock, log, current, namespace } = deps;
+  const shelf = createShelf(clock);
+  const deliveries = createDeliveries();
+  const edits = createEditBudget();
+  /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
+  const opening = new Map<string, Step & { do: 'open' }>();
+  const queue = createQueue({
+    clock,
+    signal: deps.signal,
+    concurrency: 16,
+    handle: (key) => (key === planKey ? plan() : tend(key)),
+    onError: reportError,
+  });
+  deps.confirms.onChange((uid) => lookAt(shelf.noticesWith(uid)));
+
+  function lookAt(notices: readonly Notice[]): void {
+    queue.add(planKey);
+    for (const notice of notices) queue.add(notice.metadata.name);
+  }
+
+  async function plan(): Promise<Outcome> {
+    if (!shelf.complete()) return undefined;
+    for (const step of opening.values()) await open(step);
+    if (opening.size > 0) return { againInMs: 1_000 };
+    const config = current();
+    const { steps, againInMs } = planMessages({
+      fixes: shelf.fixes(),
+      notices: shelf.notices(),
+      nowMs: clock.now(),
+      coalesceMs: config.notices.coalesce,
+      maxPerMinute: config.notices.maxPerMinute,
+      addressesOf: (of) => addressesOf(config, of).filter(({ channel }) => deps.channels().has(channel)),
+      seen: (fix) => shelf.seen(fix),
+      postedAtMs: (notice) => timeOf(deliveries.of(notice).postedAt),
+      isStuck: (notice) => isStuck(deliveries.of(notice)),
+    });
+    for (const step of steps) await (step.do === 'open' ? open(step) : join(step));
+    const waitMs = opening.size > 0 ? Math.min(againInMs ?? 1_000, 1_000) : againInMs;
+    return waitMs === undefined ? undefined : { againInMs: waitMs };
+  }
+
+  async function open(step: Step & { do: 'open' }): Promise<void> {
+    const name = nameOfNotice(step.address, 'card', step.members[0]!.metadata.uid);
+    if (!shelf.notice(name)) {
+      opening.set(name, step);
+      try {
+        shelf.created(await api.create<Notice>({ kind: 'Notice', namespace }, noticeBody(name, namespace, step)));
+      } catch (error) {
+        if (isConflict(error)) return; // it is there already: the watch brings it, posted or not
+        throw error;
+      }
+    }
+    opening.delete(name);
+    queue.add(name);
+  }
+
+  async function join({ notice, members }: Step & { do: 'join' }): Promise<void> {
+    const { name } = notice.metadata;
+    const grown = [...notice.spec.members, ...members.map(memberOf)].slice(-1000);
+    shelf.created(await api.patch<Notice>({ kind: 'Notice', namespace, name }, 'merge', { spec: { members: grown } }));
+    queue.add(name);
+  }
+
+  async function tend(name: string): Promise<Outcome> {
+    const notice = shelf.notice(name);
+    if (!notice || !shelf.complete() || notice.spec.form !== 'card') return undefined;
+    const members = notice.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []);
+    if (members.length === 0) return remove(notice);
+    const channel = deps.channels().get(notice.spec.channel);
+    if (!channel) return undefined;
+    const delivery = deliveries.of(notice);
+    const waitMs = await bringUpToDate(notice, members, channel, delivery);
+    if (!delivery.saved) await save(notice, delivery);
+    return waitMs > 0 ? { againInMs: waitMs } : undefined;
+  }
+
+  /** Returns how long to wait before it may be edited; 0 when the message is as it should be. */
+  async function bringUpToDate(
+    notice: Notice,
+    members: Remediation[],
+    channel: Channel,
+    delivery: Delivery,
+  ): Promise<number> {
+    const nowMs = clock.now();
+    const context = contextFor(notice, { ...deps, config: current(), nowMs });
+    const shown = stateHash(members, context);
+    if (delivery.message && delivery.shown === shown) return 0;
+    const message = composeMessage(members, context);
+    if (!delivery.message) {
+      delivery.posting = true;
+      delivery.attempts += 1;
+      const id = await attempt(notice, delivery, () => channel.post(notice.spec, message));
+      Object.assign(delivery, { message: id, postedAt: iso(clock.now()) });
+    } else {
+      const waitMs = edits.waitMs(notice.spec, members.some(context.confirming), nowMs);
+      if (waitMs > 0) return waitMs;
+      edits.spend(notice.spec, nowMs);
+      await attempt(notice, delivery, () => channel.edit(notice.spec, delivery.message!, message));
+    }
+    deps.onNotice?.(delivery.shown === undefined ? 'posted' : 'edited', notice.spec.channel);
+    Object.assign(delivery, { shown, saved: false });
+    delete delivery.errorLogged;
+    return 0;
+  }
+
+  async function attempt<T>(notice: Notice, delivery: Delivery, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      deps.onNotice?.('failed', notice.spec.channel);
+      await saveError(notice, delivery, scrub(messageOf(error)));
+      throw error;
+    } finally {
+      delivery.posting = false;
+    }
+  }
+
+  /** The one patch that completes a Notice. If it fails it is tried again, and nothing is posted twice. */
+  async function save(notice: Notice, delivery: Delivery): Promise<void> {
+    const { message, shown, postedAt, attempts } = delivery;
+    await patchStatus(notice, { message, shown, postedAt, attempts, lastError: null });
+    delivery.saved = delivery.shown === shown;
+  }
+
+  async function saveError(notice: Notice, delivery: Delivery, lastError: string): Promise<void> {
+    if (clock.now() - (delivery.errorSavedAtMs ?? -errorEveryMs) < errorEveryMs) return;
+    delivery.errorSavedAtMs = clock.now();
+    try {
+      await patchStatus(notice, { lastError, attempts: delivery.attempts });
+    } catch (error) {
+      log.debug({ notice: notice.metadata.name, reason: messageOf(error) }, 'notice error not recorded');
+    }
+  }
+
+  async function patchStatus(notice: Notice, status: object): Promise<void> {
+    const ref = { kind: 'Notice', namespace, name: notice.metadata.name, subresource: 'status' } as const;
+    try {
+      await api.patch<Notice>(ref, 'merge', { status });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  async function remove(notice: Notice): Promise<Outcome> {
+    const { name, uid } = notice.metadata;
+    try {
+      await api.delete({ kind: 'Notice', namespace, name }, { uid });
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+    forget(name);
+    return undefined;
+  }
+
+  function forget(name: string): void {
+    shelf.dropNotice(name);
+    deliveries.forget(name);
+  }
+
+  function reportError(key: string, error: unknown, retryInMs: number): void {
+    const notice = shelf.notice(key);
+    const reason = scrub(messageOf(error));
+    const delivery = notice && deliveries.of(notice);
+    if (delivery?.errorLogged === reason) return; // said once, until it works again
+    if (delivery) delivery.errorLogged = reason;
+    const channel = notice?.spec.channel;
+    log.warn({ notice: key, channel, reason, retryInMs: Math.round(retryInMs) }, 'message not sent yet');
+  }
+
+  return {
+    onFixes(fixes) {
+      shelf.listFixes(fixes);
+      lookAt(shelf.notices());
+    },
+    onFix(change) {
+      const uid = change.type === 'gone' ? change.uid : change.view.metadata.uid;
+      const about = shelf.noticesWith(uid);
+      if (change.type === 'gone') shelf.dropFix(uid);
+      else shelf.putFix(change.view);
+      lookAt(about);
+    },
+    onNotices(notices) {
+      for (const name of shelf.listNotices(notices)) deliveries.forget(name);
+      lookAt(shelf.notices());
+    },
+    onNotice(change) {
+      if (change.type === 'gone') forget(change.name);
+      else shelf.putNotice(change.view);
+      lookAt(change.type === 'gone' ? [] : [change.view]);
+    },
+    refresh: () => lookAt(shelf.notices()),
+    fixByUid: (uid) => shelf.fix(uid),
+    noticeAt: (channel, place, message) =>
+      shelf
+        .notices()
+        .find(
+          (notice) =>
+            notice.spec.channel === channel &&
+            notice.spec.chat === place.chat &&
+            deliveries.of(notice).message === message,
+        ),
+    idle: () => queue.idle(),
+  };
+}
+
+const timeOf = (at: string | undefined): number | undefined => (at === undefined ? undefined : Date.parse(at));
+const isStuck = ({ message, attempts, posting }: Delivery): boolean => !message && attempts > 0 && !posting;

@@ -1,0 +1,29 @@
+import type { ChannelName, Place } from '../channels/channel.ts';
+import type { Config, Route } from '../config/schema.ts';
+import { matchesAny } from '../lib/glob.ts';
+
+export interface Address extends Place {
+  channel: ChannelName;
+}
+
+/** Where news of this namespace goes: one place per configured channel. */
+export function addressesOf(config: Config, namespace: string): Address[] {
+  const { telegram, slack, console } = config.channels;
+  const addresses: Address[] = [];
+  if (telegram) addresses.push({ channel: 'telegram', ...placeOf(telegram.chat, telegram.routes, namespace) });
+  if (slack) addresses.push({ channel: 'slack', ...placeOf(slack.channel, slack.routes, namespace) });
+  if (console) addresses.push({ channel: 'console', chat: 'console' });
+  return addresses;
+}
+
+/** The first route that matches wins; without a chat of its own it is a topic of the usual one. */
+function placeOf(chat: string, routes: readonly Route[], namespace: string): Place {
+  const route = routes.find(({ namespaces }) => matchesAny(namespaces, namespace));
+  return { chat: route?.chat ?? chat, ...(route?.thread !== undefined && { thread: route.thread }) };
+}
+
+export const samePlace = (a: Address, b: Address): boolean =>
+  a.channel === b.channel && a.chat === b.chat && (a.thread ?? '') === (b.thread ?? '');
+
+/** Message ids and the limits are per chat, whatever the topic. */
+export const chatKey = ({ channel, chat }: Address): string => `${channel} ${chat}`;

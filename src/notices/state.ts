@@ -1,0 +1,40 @@
+import type { Remediation } from '../kube/remediation.ts';
+import { conditionOf } from '../kube/remediation.ts';
+import { hashOf } from '../lib/hash.ts';
+import { confirmingNow } from './body.ts';
+import type { MessageContext } from './context.ts';
+import { cardContext, isPending } from './context.ts';
+import { shownPhase } from './head.ts';
+
+/**
+ * A hash of the state that a message shows, not of its text: counts alone and better wording edit nothing,
+ * and after a restart it tells whether the message on the phone is still true.
+ */
+export function stateHash(members: readonly Remediation[], context: MessageContext): string {
+  const states = members.map((fix) => stateOf(fix, context));
+  return hashOf(states.sort((a, b) => (a.uid < b.uid ? -1 : 1)));
+}
+
+function stateOf(fix: Remediation, context: MessageContext) {
+  const phase = shownPhase(fix);
+  const pending = isPending(fix);
+  const { ready, desired } = fix.status?.sightings ?? {};
+  const told = [
+    phase,
+    ...(pending ? ['Rehearsed', 'Confirmed'] : []),
+    ...(phase === 'Failed' ? ['IncidentCleared'] : []),
+  ];
+  return {
+    uid: fix.metadata.uid,
+    phase,
+    approval: fix.spec.approval,
+    preview: fix.status?.preview ?? null,
+    conditions: told.map((type) => {
+      const { status = '', reason = '', message = '' } = conditionOf(fix, type) ?? {};
+      return { type, status, reason, message };
+    }),
+    ready: phase === 'Applied' ? [ready ?? null, desired ?? null] : null,
+    approvable: pending && context.approvable(fix),
+    confirming: confirmingNow(fix, cardContext(fix, context)) ?? null,
+  };
+}

@@ -1,0 +1,90 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+
+/** One row per counter: a new one needs nothing else. All names begin with tapfix_. */
+const counters = {
+  signals: { name: 'signals_total', help: 'Failure signals, each counted once', labels: ['outcome'] },
+  incidents: { name: 'incidents_total', help: 'Incidents that became due', labels: ['class'] },
+  remediations: { name: 'remediations_total', help: 'Phases that Remediations entered', labels: ['phase'] },
+  notices: { name: 'notices_total', help: 'Chat messages posted and edited', labels: ['channel', 'form', 'result'] },
+  decisions: {
+    name: 'decisions_total',
+    help: 'Presses and commands, by what came of them',
+    labels: ['channel', 'result'],
+  },
+  apiErrors: { name: 'api_errors_total', help: 'Answers of the API server other than yes', labels: ['verb', 'code'] },
+} as const;
+
+type Counters = { readonly [K in keyof typeof counters]: Counter<(typeof counters)[K]['labels'][number]> };
+
+export interface Metrics extends Counters {
+  /** `silentMs` is read at each scrape: of several watches of a kind the longest, Infinity before the first word. */
+  watchSilence(kind: string, silentMs: () => number): void;
+  /** `up` is read at each scrape. */
+  channelUp(channel: string, up: () => boolean): void;
+  /** The configuration in force; replaces the one before. */
+  configInfo(hash: string): void;
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  const config = new Gauge({
+    name: 'tapfix_config_info',
+    help: 'Always 1; the label is the hash of the configuration in force',
+    labelNames: ['hash'],
+    registers: [registry],
+  });
+  return {
+    ...createCounters(registry),
+    watchSilence: sampledGauge(
+      registry,
+      'watch_silence_seconds',
+      'Since the API server last spoke on a watch',
+      'kind',
+      (ms: number) => ms / 1000,
+    ),
+    channelUp: sampledGauge(
+      registry,
+      'channel_up',
+      'Whether the chat vendor can be reached',
+      'channel',
+      (up: boolean) => (up ? 1 : 0),
+    ),
+    configInfo(hash) {
+      config.reset();
+      config.set({ hash }, 1);
+    },
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  };
+}
+
+function createCounters(registry: Registry): Counters {
+  const made = Object.entries(counters).map(([member, { name, help, labels }]) => [
+    member,
+    new Counter({ name: `tapfix_${name}`, help, labelNames: [...labels], registers: [registry] }),
+  ]);
+  return Object.fromEntries(made) as Counters;
+}
+
+/** A gauge whose values are asked for when somebody looks. */
+function sampledGauge<T>(
+  registry: Registry,
+  name: string,
+  help: string,
+  label: string,
+  valueOf: (sample: T) => number,
+) {
+  const sources = new Map<string, () => T>();
+  const gauge = new Gauge({
+    name: `tapfix_${name}`,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect: () => sources.forEach((sample, key) => gauge.set({ [label]: key }, valueOf(sample()))),
+  });
+  return (key: string, sample: () => T): void => void sources.set(key, sample);
+}

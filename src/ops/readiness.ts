@@ -1,0 +1,41 @@
+import { messageOf } from '../lib/errors.ts';
+
+export interface Check {
+  ok: boolean;
+  detail: string;
+  /** Whether tapfix is of no use without it: unsynced watches yes, a chat outage no (it is only shown). */
+  required: boolean;
+}
+
+export interface ReadinessReport {
+  ok: boolean;
+  checks: Record<string, Check>;
+}
+
+export interface Readiness {
+  /** Asked at each report; the same name again replaces the check. */
+  set(name: string, check: () => Check): void;
+  report(): ReadinessReport;
+}
+
+export function createReadiness(): Readiness {
+  const checks = new Map<string, () => Check>();
+  return {
+    set: (name, check) => void checks.set(name, check),
+    report() {
+      const results = [...checks].map(([name, check]) => [name, ask(check)] as const);
+      return {
+        ok: results.every(([, { ok, required }]) => ok || !required),
+        checks: Object.fromEntries(results),
+      };
+    },
+  };
+}
+
+function ask(check: () => Check): Check {
+  try {
+    return check();
+  } catch (error) {
+    return { ok: false, detail: `the check itself failed: ${messageOf(error)}`, required: true };
+  }
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { scrub, type Log } from '../lib/log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
+
+export interface ServerDeps {
+  host: string;
+  /** 0 = any free one. */
+  port: number;
+  metrics: Pick<Metrics, 'text' | 'contentType'>;
+  readiness: Pick<Readiness, 'report'>;
+  log: Log;
+}
+
+export interface OpsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+interface Reply {
+  status: number;
+  type: string;
+  body: string;
+}
+
+const plain = (status: number, body: string): Reply => ({
+  status,
+  type: 'text/plain; charset=utf-8',
+  body: `${body}\n`,
+});
+
+export async function startServer({ host, port, metrics, readiness, log }: ServerDeps): Promise<OpsServer> {
+  const pages: Record<string, () => Reply | Promise<Reply>> = {
+    '/healthz': () => plain(200, 'ok'),
+    '/readyz': () => {
+      const report = readiness.report();
+      const body = `${scrub(JSON.stringify(report, null, 2))}\n`;
+      return { status: report.ok ? 200 : 503, type: 'application/json', body };
+    },
+    '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
+  };
+
+  async function answer(method: string, path: string): Promise<Reply> {
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (!page) return plain(404, `not found; there is ${Object.keys(pages).join(' ')}`);
+    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET');
+    try {
+      return await page();
+    } catch (error) {
+      log.error({ path, error: messageOf(error) }, 'operations page failed');
+      return plain(500, 'internal error, see the log');
+    }
+  }
+
+  const server = createServer((request, response) => {
+    request.resume();
+    const path = (request.url ?? '/').split('?')[0]!;
+    void answer(request.method ?? 'GET', path).then((reply) => send(response, reply));
+  });
+  server.requestTimeout = 10_000;
+  await listen(server, host, port);
+  const actual = (server.address() as AddressInfo).port;
+  log.info({ host, port: actual }, 'operations server listens');
+  return {
+    port: actual,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function send(response: ServerResponse, { status, type, body }: Reply): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
+  response.end(body);
+}
+
+async function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<void> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const why: Record<string, string> = {
+      EADDRINUSE: 'is already in use: set server.port to another one',
+      EACCES: 'may not be opened by this user: set server.port to one above 1023',
+      EADDRNOTAVAIL: 'is not an address of this machine: check server.host',
+    };
+    throw new UserError(`${host}:${port} ${why[code] ?? `cannot be opened: ${messageOf(error)}`}`, 1, error);
+  }
+}

@@ -1,0 +1,43 @@
+import { rolloutUndo } from '../actions/rollout-undo.ts';
+import { lastRollout } from '../diagnosis/changed.ts';
+import { readWorkload, type Workload } from '../diagnosis/workload.ts';
+import { spokenDuration } from '../lib/duration.ts';
+import type { ContainerView } from '../kube/views.ts';
+import type { DeriveDeps, Subject } from './derive.ts';
+import { proposeUndo } from './propose-undo.ts';
+import type { Case, Fix } from './proposal.ts';
+
+/** The container that crashes most, in words: "container app exits 1 after 0.3 s". */
+export function crashInWords(containers: readonly ContainerView[]): string {
+  const worst = containers.filter((c) => c.ended && (c.waiting || !c.ready)).sort((a, b) => b.restarts - a.restarts)[0];
+  if (!worst?.ended) return 'a container does not stay up';
+  const { reason, exitCode, uptimeMs } = worst.ended;
+  const how = reason === 'OOMKilled' ? 'is killed for memory' : `exits ${exitCode}`;
+  return `container ${worst.name} ${how} after ${spokenDuration(uptimeMs)}`;
+}
+
+export async function crashLoopCase(subject: Subject, deps: Required<DeriveDeps>): Promise<Case | undefined> {
+  const workload = await readWorkload(deps.reader, subject.namespace, subject.object);
+  if (!workload) return undefined;
+  const containers = workload.pods.flatMap((pod) => pod.containers);
+  const restarts = containers.reduce((sum, container) => sum + container.restarts, 0);
+  return {
+    diagnosis: crashInWords(containers),
+    changed: lastRollout(workload.object, workload.revisions, deps.timeZone),
+    evidence: [`${restarts} restarts of ${workload.pods.length} pods`],
+    fix: fixOf(workload, deps),
+  };
+}
+
+function fixOf(workload: Workload, { history, config, nowMs }: Required<DeriveDeps>): Fix {
+  const way = proposeUndo({ workload, history, stableForMs: config.recovery.stableFor, nowMs });
+  if ('refused' in way) return way;
+  const { name, uid } = workload.object.metadata;
+  const pods =
+    workload.counts.desired === 1 ? '1 pod is replaced' : `${workload.counts.desired} pods are replaced step by step`;
+  return {
+    action: rolloutUndo as never,
+    params: { kind: 'Deployment', name, uid, toRevision: way.revision },
+    why: `Revision ${way.revision} ran healthy for ${spokenDuration(way.ranMs)}; ${pods}.`,
+  };
+}

@@ -1,0 +1,91 @@
+import { iso } from '../lib/clock.ts';
+import type { Config } from '../config/schema.ts';
+import {
+  conditionOf,
+  group,
+  type IncidentRecord,
+  type Remediation,
+  type RemediationSpec,
+} from '../kube/remediation.ts';
+import { clockTime } from '../lib/time.ts';
+import type { Derived } from './derive.ts';
+
+const recurrenceMs = 3_600_000;
+
+export interface RecordFacts {
+  incident: Pick<IncidentRecord, 'key' | 'class' | 'severity' | 'reason' | 'object' | 'message'> & {
+    firstSeenMs: number;
+  };
+  derived: Derived;
+  /** Earlier Remediations of the same key. */
+  earlier: readonly Remediation[];
+  /** Watched because it was named literally, but nothing may be changed there. */
+  notifyOnly: boolean;
+  proposedBy: string;
+  config: Config;
+  nowMs: number;
+  timeZone: string;
+}
+
+/** A fix of that type that was applied within the last hour and did not last. */
+export function recurrence(earlier: readonly Remediation[], type: string, nowMs: number): Remediation | undefined {
+  return earlier.find((fix) => {
+    const applied = conditionOf(fix, 'Applied');
+    return fix.spec.action?.type === type && applied && nowMs - Date.parse(applied.lastTransitionTime) < recurrenceMs;
+  });
+}
+
+/** Pure. The spec of a new Remediation: all the card needs is in it. */
+export function remediationSpec(facts: RecordFacts): RemediationSpec {
+  const { incident, derived, config, proposedBy } = facts;
+  const { key, class: failureClass, severity, reason, object, message, firstSeenMs } = incident;
+  const action = allowedAction(facts);
+  return {
+    incident: {
+      key,
+      class: failureClass,
+      severity,
+      reason: clean(reason, 128),
+      object,
+      message: clean(message, 1024),
+      firstSeen: iso(firstSeenMs),
+    },
+    diagnosis: clean(derived.diagnosis, 512),
+    context: {
+      changed: derived.changed.map((line) => clean(line, 512)).slice(0, 10),
+      evidence: derived.evidence.map((line) => clean(line, 512)).slice(0, 10),
+    },
+    ...('spec' in action ? { action: action.spec } : {}),
+    rationale: clean('spec' in action ? derived.rationale : action.why, 2048),
+    proposedBy,
+    ttlMinutes: Math.min(Math.max(Math.round(config.approval.ttl / 60_000), 1), 60),
+    approval: { state: 'Pending' },
+  };
+}
+
+function allowedAction({ derived, earlier, notifyOnly, nowMs, timeZone }: RecordFacts) {
+  if (!derived.action) return { why: derived.rationale };
+  if (notifyOnly) return { why: 'No fix offered: nothing is changed in this namespace' };
+  const before = recurrence(earlier, derived.action.type, nowMs);
+  if (before) {
+    const at = clockTime(Date.parse(conditionOf(before, 'Applied')!.lastTransitionTime), timeZone);
+    const times = earlier.filter((fix) => recurrence([fix], derived.action!.type, nowMs)).length + 1;
+    return {
+      why: `No fix offered: the same fix was applied at ${at} and did not last (${ordinal(times)} time in an hour)`,
+    };
+  }
+  return { spec: derived.action };
+}
+
+const ordinal = (n: number): string => ['', 'first', 'second', 'third'][n] ?? `${n}th`;
+
+/** Text of the cluster's, made fit for the resource: no control bytes, not too long. */
+export const clean = (text: string, max: number): string =>
+  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ').slice(0, max);
+
+export const remediationBody = (namespace: string, name: string, spec: RemediationSpec): object => ({
+  apiVersion: `${group}/v1alpha1`,
+  kind: 'Remediation',
+  metadata: { name, namespace },
+  spec,
+});

@@ -1,0 +1,44 @@
+import type { Config } from '../config/schema.ts';
+import { globMatches, isLiteral, matchesAny } from '../lib/glob.ts';
+import { SignalOutcome } from './signal.ts';
+
+const alwaysOut: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
+
+export const isAlwaysOut = (namespace: string, ownNamespace: string): boolean =>
+  namespace === ownNamespace || alwaysOut.includes(namespace);
+
+/** Exclude wins; what is always out is in only when named literally (and is then notify-only). */
+export function isSelected({ namespaces }: Config, namespace: string, ownNamespace: string): boolean {
+  if (matchesAny(namespaces.exclude, namespace)) return false;
+  if (isAlwaysOut(namespace, ownNamespace)) return namespaces.include.includes(namespace);
+  return matchesAny(namespaces.include, namespace);
+}
+
+/** Only literal names: just those are watched, so that a Role in each of them is enough. Otherwise the whole cluster. */
+export function watchScopes({ namespaces }: Config): (string | undefined)[] {
+  const { include, exclude } = namespaces;
+  if (!include.every(isLiteral)) return [undefined];
+  return [...new Set(include)].filter((name) => !matchesAny(exclude, name));
+}
+
+export interface Named {
+  class: string;
+  namespace: string;
+  kind: string;
+  name: string;
+}
+
+/** Kept, or dropped with the reason that is counted. */
+export function filterOutcome(config: Config, subject: Named, ownNamespace: string): SignalOutcome {
+  if (!isSelected(config, subject.namespace, ownNamespace)) return SignalOutcome.namespaceNotSelected;
+  if (config.classes[subject.class]?.enabled === false) return SignalOutcome.classDisabled;
+  const fits = (glob: string | undefined, value: string): boolean => glob === undefined || globMatches(glob, value);
+  const ignored = config.ignore.some(
+    (rule) =>
+      fits(rule.namespace, subject.namespace) &&
+      fits(rule.kind, subject.kind) &&
+      fits(rule.name, subject.name) &&
+      fits(rule.class, subject.class),
+  );
+  return ignored ? SignalOutcome.ignoredByRule : SignalOutcome.kept;
+}

@@ -1,0 +1,24 @@
+import type { Config } from '../../src/config/schema.ts';
+
+/** A valid configuration; each test names only what it is about. */
+export const aConfig = (over: Partial<Config> = {}): Config => ({
+  cluster: 'prod-eu',
+  namespaces: { include: ['*'], exclude: [] },
+  ignore: [],
+  classes: {},
+  extraReasons: [],
+  notices: { coalesce: 5_000, maxPerMinute: 4, storm: { incidents: 10 }, reminder: 600_000 },
+  approval: {
+    ttl: 1_800_000,
+    confirm: ['DeleteResourceQuota'],
+    approvers: [{ name: 'Ada', telegram: 7, kubernetesGroups: [] }],
+  },
+  actions: { allow: ['DeleteResourceQuota', 'RolloutUndo'] },
+  recovery: { stableFor: 30_000, timeout: 600_000 },
+  retention: 604_800_000,
+  diagnosis: { logs: false },
+  channels: { console: {} },
+  heartbeat: { url: '', every: 60_000 },
+  server: { host: '127.0.0.1', port: 0 },
+  ...over,
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isRefusedBy, isReplicaSetBlocked, podCounts } from '../../../src/health/blocked.ts';
+import { createHistory } from '../../../src/health/history.ts';
+import { quotaHealth } from '../../../src/health/quota.ts';
+import { holdStable, sinceLastSignal, windowMs } from '../../../src/health/stability.ts';
+import { workloadHealth } from '../../../src/health/workload.ts';
+import { aContainer, aPod, aReplicaSet, crashing } from '../../support/views.ts';
+
+const full = { desired: 3, ready: 3, settled: true };
+const workloads = [
+  { name: 'all ready and settled', counts: full, pods: [aPod()], why: '' },
+  {
+    name: 'old pods still serve while the new revision loops',
+    counts: full,
+    pods: [aPod({ containers: [crashing] })],
+    why: 'container app is in CrashLoopBackOff',
+  },
+  { name: 'one short', counts: { ...full, ready: 2 }, pods: [aPod()], why: '2/3 ready' },
+  {
+    name: 'a rollout under way',
+    counts: { ...full, settled: false },
+    pods: [aPod()],
+    why: 'the rollout has not finished',
+  },
+  {
+    name: 'a looping pod that is being deleted does not count',
+    counts: full,
+    pods: [aPod({ deleting: true, containers: [crashing] })],
+    why: '',
+  },
+];
+for (const { name, counts, pods, why } of workloads)
+  test(`workload: ${name}`, () => {
+    const live = workloadHealth(counts, pods);
+    assert.equal(live.why, why);
+    assert.equal(live.healthy, why === '');
+  });
+
+test('restarts and the longest uptime are those of living pods', () => {
+  const looped = aContainer({
+    restarts: 5,
+    ended: { reason: 'Error', exitCode: 1, uptimeMs: 42_000, finishedAtMs: 1 },
+  });
+  const live = workloadHealth(full, [aPod({ containers: [looped] }), aPod({ containers: [crashing] })]);
+  assert.equal(live.restarts, 9);
+  assert.equal(live.longestUptimeMs, 42_000);
+});
+
+test('a quota names each workload once, however many of its ReplicaSets are refused', () => {
+  const owner = { kind: 'ReplicaSet', uid: 'u', workload: 'Deployment/api', ready: 1, desired: 3 };
+  const live = quotaHealth(true, [
+    { ...owner, name: 'api-1' },
+    { ...owner, name: 'api-2' },
+  ]);
+  assert.deepEqual(live.affected, ['Deployment/api']);
+  assert.equal(live.why, '1 workload is refused pods');
+  assert.equal(quotaHealth(true, []).healthy, true);
+  assert.equal(quotaHealth(false, []).gone, true);
+});
+
+test('a quota is not confused with one whose name begins alike', () => {
+  const message = 'pods "a" is forbidden: exceeded quota: team, requested: pods=1';
+  assert.equal(isRefusedBy('team', message), true);
+  assert.equal(isRefusedBy('tea', message), false);
+  assert.equal(isReplicaSetBlocked('team', aReplicaSet({ createFailure: message })), true);
+  assert.equal(isReplicaSetBlocked('team', aReplicaSet({ createFailure: message, desired: 0 })), false);
+});
+
+test('pods there and wanted, by kind', () => {
+  assert.deepEqual(podCounts('StatefulSet', { replicas: 3 }, { replicas: 1 }), { there: 1, wanted: 3 });
+  assert.deepEqual(podCounts('DaemonSet', {}, { currentNumberScheduled: 1, desiredNumberScheduled: 2 }), {
+    there: 1,
+    wanted: 2,
+  });
+  assert.deepEqual(podCounts('Job', { parallelism: 2, completions: 5 }, { active: 1 }), { there: 1, wanted: 2 });
+});
+
+const healthy = workloadHealth(full, []);
+test('a stable run is broken by bad health, by a restart, and by a signal', () => {
+  const run = holdStable(undefined, healthy, 1_000);
+  assert.deepEqual(run, { sinceMs: 1_000, restarts: 0 });
+  assert.equal(holdStable(run, healthy, 9_000)?.sinceMs, 1_000);
+  assert.equal(holdStable(run, { ...healthy, restarts: 1 }, 9_000)?.sinceMs, 9_000);
+  assert.equal(holdStable(run, { ...healthy, healthy: false }, 9_000), undefined);
+  assert.equal(sinceLastSignal(run, 5_000)?.sinceMs, 5_000);
+  assert.equal(sinceLastSignal(run, 500)?.sinceMs, 1_000);
+});
+
+test('the window of a crash loop is twice its longest life, at most ten minutes', () => {
+  assert.equal(windowMs('QuotaExceeded', 30_000, 60_000), 30_000);
+  assert.equal(windowMs('CrashLoop', 30_000, 1_000), 30_000);
+  assert.equal(windowMs('CrashLoop', 30_000, 60_000), 120_000);
+  assert.equal(windowMs('CrashLoop', 30_000, 3_600_000), 600_000);
+});
+
+test('a revision was healthy for its longest unbroken time, also after it was scaled away', () => {
+  const history = createHistory();
+  history.observe(aReplicaSet(), 0);
+  history.observe(aReplicaSet({ available: 2 }), 40_000);
+  history.observe(aReplicaSet(), 41_000);
+  history.observe(aReplicaSet({ desired: 0, available: 0 }), 50_000);
+  assert.equal(history.longestAvailableMs('rs-2', 90_000), 40_000);
+  assert.equal(history.longestAvailableMs('never seen', 90_000), 0);
+});
