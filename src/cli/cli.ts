@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { ManifestsOptions } from './manifests.ts';
 
 export interface Io {
   /** One text on standard output; the newline is added. */
@@ -15,11 +16,6 @@ export interface RunOptions {
   configFile: string;
   role: (typeof roles)[number];
   context?: string;
-}
-export interface ManifestsOptions {
-  image?: string;
-  namespace?: string;
-  out?: string;
 }
 
 /** What the commands do. Each resolves to the exit code. */

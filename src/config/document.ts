@@ -43,7 +43,7 @@ function read(text: string): ReadDocument {
       hint: yamlHints[error.code],
     }),
   );
-  if (syntax.length > 0) return { value: undefined, problems: syntax, lineOf };
+  if (syntax.length > 0) return { value: undefined, problems: onceEach(syntax), lineOf };
   const twice = duplicates(document.contents, [], (offset, finding) => problemAt(lineAt(offset), finding));
   try {
     return { value: document.toJS({ maxAliasCount }), problems: twice, lineOf };
@@ -52,6 +52,12 @@ function read(text: string): ReadDocument {
     return { value: undefined, problems: [...twice, aliasProblem(error, lineAt(brokenAlias(document)))], lineOf };
   }
 }
+
+/** One missing bracket can make the parser complain hundreds of times. */
+const onceEach = (problems: readonly Problem[]): Problem[] =>
+  problems.filter(({ line, message }, index) =>
+    problems.slice(0, index).every((other) => other.line !== line || other.message !== message),
+  );
 
 const starHint = 'a value that begins with * needs quotes: "*-prod"';
 

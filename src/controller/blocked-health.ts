@@ -71,7 +71,8 @@ async function readReplicaSet(
 
 function count(workload: string, kind: string, { metadata, spec = {}, status = {} }: Counted): Count {
   const number = (field: string): number => Number(status[field] ?? 0);
-  const has = (type: string): boolean => status.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
+  const has = (type: string): boolean =>
+    status.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
   if (kind === 'Job') {
     const ready = has('Complete') || spec.suspend === true ? 1 : Math.min(number('active'), 1);
     return { workload, ready, desired: 1, healthy: ready > 0 && !has('Failed') };

@@ -151,7 +151,10 @@ function approved(facts: Facts): Step {
   }
   if (busy) return wait(nowMs + pollMs);
   return {
-    ...{ do: 'move', phase: 'Applying', reason: 'Applying', message: 'the fix is being applied' },
+    do: 'move',
+    phase: 'Applying',
+    reason: 'Applying',
+    message: 'the fix is being applied',
     execution: beginExecution(fix, prepared, live, config, nowMs),
   };
 }
@@ -185,7 +188,10 @@ function applied(facts: Facts): Step {
     case 'recovered':
       return recovered(about.windowMs);
     case 'out of time':
-      return failed('NotRecovered', `did not recover within ${spokenDuration(config.recovery.timeout)}${because(live)}`);
+      return failed(
+        'NotRecovered',
+        `did not recover within ${spokenDuration(config.recovery.timeout)}${because(live)}`,
+      );
     case 'not yet':
       return wait(nowMs + pollMs);
     default:

@@ -35,7 +35,10 @@ export function createTelling({ api, clock, log }: { api: Api; clock: Clock; log
       type: phase === 'Failed' ? 'Warning' : 'Normal',
       reason: `Fix${phase}`,
       message: plain(message, 1024),
-      ...{ source: { component: 'tapfix' }, firstTimestamp: at, lastTimestamp: at, count: 1 },
+      source: { component: 'tapfix' },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
     };
     try {
       await api.create({ kind: 'Event', namespace }, body);

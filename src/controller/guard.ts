@@ -17,7 +17,10 @@ export interface Place {
 /** Pure: why nothing may be changed in this namespace; undefined when it may. */
 export function guard({ namespace, own, labels }: Place, { namespaces }: Config): Refusal | undefined {
   if (alwaysOut.has(namespace) || namespace === own || isProtected({ labels: labels ?? {} })) {
-    return no('ProtectedNamespace', `Namespace ${namespace} is protected: tapfix only tells, it changes nothing there.`);
+    return no(
+      'ProtectedNamespace',
+      `Namespace ${namespace} is protected: tapfix only tells, it changes nothing there.`,
+    );
   }
   if (!matchesAny(namespaces.include, namespace) || matchesAny(namespaces.exclude, namespace)) {
     return no('NotWatched', `Namespace ${namespace} is not among those that tapfix is configured for.`);

@@ -1,7 +1,7 @@
 import type { WriterRole } from '../actions/action.ts';
 import type { Hand } from '../actions/perform.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
-import { ApiError, isConflict, isForbidden, isNotFound } from '../kube/api.ts';
+import { isConflict, isForbidden, isNotFound } from '../kube/api.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { apiVersionOf } from '../kube/resources.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -114,7 +114,7 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
 
 /** An admission policy's no is final; the authorizer's may be lag. */
 const isLag = (error: unknown): boolean =>
-  isForbidden(error) && !/admission|denied the request|denied request/i.test((error as ApiError).message);
+  isForbidden(error) && !/admission|denied the request|denied request/i.test(messageOf(error));
 
 const isSame = (found: Binding, wanted: ReturnType<typeof bindingFor>): boolean =>
   found.roleRef.name === wanted.roleRef.name &&

@@ -33,10 +33,9 @@ export function createBook() {
       fixes.delete(change.uid);
       return fix;
     },
-    /** A list is everything that exists in its namespaces: what is missing from it was deleted while we did not look. */
-    replace(list: readonly Remediation[], covers: (namespace: string) => boolean): void {
-      const there = new Set(list.map((fix) => fix.metadata.uid));
-      for (const [uid, fix] of fixes) if (covers(fix.metadata.namespace ?? '') && !there.has(uid)) fixes.delete(uid);
+    /** A list is everything that exists: what is missing from it was deleted while we did not look. */
+    replace(list: readonly Remediation[]): void {
+      fixes.clear();
       for (const fix of list) fixes.set(fix.metadata.uid, fix);
     },
   };

@@ -40,7 +40,7 @@ export interface TrackerDeps {
 
 export interface Tracker {
   onSignal(signal: Signal): void;
-  onFixes(list: Remediation[], covers: (namespace: string) => boolean): void;
+  onFixes(list: Remediation[]): void;
   onFix(change: Change<Remediation>): void;
 }
 
@@ -178,8 +178,8 @@ export function createTracker(deps: TrackerDeps): Tracker {
       if (isAdopted) intake.offer(seen);
       else early.push(seen);
     },
-    onFixes(list, covers) {
-      book.replace(list, covers);
+    onFixes(list) {
+      book.replace(list);
       for (const fix of book.open()) queue.add(fix.spec.incident.key);
       isAdopted = true;
       for (const seen of early.splice(0)) intake.offer(seen);

@@ -30,3 +30,8 @@ export interface Notice extends KubeObject {
   spec: NoticeSpec;
   status?: NoticeStatus;
 }
+
+export function viewNotice(object: KubeObject): Notice | undefined {
+  const notice = object as Notice;
+  return notice.metadata?.uid && Array.isArray(notice.spec?.members) ? notice : undefined;
+}

@@ -127,6 +127,14 @@ export interface Remediation extends KubeObject {
   status?: RemediationStatus;
 }
 
+/** Anything that is not one of ours (half-written, of another version) is nobody's business. */
+export function viewRemediation(object: KubeObject): Remediation | undefined {
+  const fix = object as Remediation;
+  if (!fix.metadata?.uid || !fix.spec?.incident?.key || !fix.spec.approval) return undefined;
+  const { managedFields: _unused, ...metadata } = fix.metadata;
+  return { ...fix, metadata };
+}
+
 const over: ReadonlySet<Phase> = new Set(['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded']);
 
 export const phaseOf = (fix: Remediation): Phase | '' => fix.status?.phase ?? '';

@@ -41,10 +41,15 @@ export function writerPolicy({ namespace, actions }: Install): Policy {
       },
     ],
     when: isUser(namespace, accounts.writer),
+    // Empty fields of a request are absent ones.
     variables: {
-      resource:
-        "request.resource.group + '/' + request.resource.resource + (request.subResource == '' ? '' : '/' + request.subResource)",
-      operation: "request.operation == 'DELETE' && request.name == '' ? 'DELETE ALL' : request.operation",
+      name: "request.?name.orValue('')",
+      where: "request.?namespace.orValue('')",
+      resource: [
+        "request.resource.group + '/' + request.resource.resource +",
+        "(request.?subResource.orValue('') == '' ? '' : '/' + request.subResource)",
+      ].join(' '),
+      operation: "request.operation == 'DELETE' && variables.name == '' ? 'DELETE ALL' : request.operation",
     },
     validations: [
       {
@@ -53,21 +58,21 @@ export function writerPolicy({ namespace, actions }: Install): Policy {
       },
       {
         expression: [
-          `!(request.namespace in [${quoted(protectedNamespaces(namespace))}])`,
+          `!(variables.where in [${quoted(protectedNamespaces(namespace))}])`,
           `(namespaceObject == null || !(${isProtected('namespaceObject')}))`,
         ].join(' &&\n'),
-        messageExpression: "'namespace ' + request.namespace + ' is protected: tapfix changes nothing in it'",
+        messageExpression: "'namespace ' + variables.where + ' is protected: tapfix changes nothing in it'",
       },
       {
         expression: ['object', 'oldObject'].map((o) => `(${o} == null || !(${isProtected(o)}))`).join(' &&\n'),
-        messageExpression: `variables.resource + ' ' + request.name + ' is protected by its label ${protectedLabel}: tapfix does not change it'`,
+        messageExpression: `variables.resource + ' ' + variables.name + ' is protected by its label ${protectedLabel}: tapfix does not change it'`,
       },
       {
         expression: [
           `!(variables.resource in [${quoted(nudged)}]) || request.operation != 'UPDATE'`,
           [same('spec'), ...['labels', 'ownerReferences', 'finalizers'].map(sameMeta)].join(' && '),
         ].join(' ||\n'),
-        messageExpression: "variables.resource + ' ' + request.name + ' may only be annotated by tapfix-writer'",
+        messageExpression: "variables.resource + ' ' + variables.name + ' may only be annotated by tapfix-writer'",
       },
     ],
   };

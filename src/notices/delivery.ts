@@ -50,17 +50,23 @@ const editsPerMinute = 12;
 /** An answer to a press that just happened may go beyond: the question on it lives for 30 s only. */
 const editsForPresses = 4;
 
-export interface EditBudget {
+/** Per chat: the budget of edits, and the pause a vendor asked for, which no new event may cut short. */
+export interface Pacing {
+  pause(address: Address, untilMs: number): void;
+  pausedForMs(address: Address, nowMs: number): number;
   /** 0: go. Otherwise how long to wait; the newest state is rendered then. */
   waitMs(address: Address, forPress: boolean, nowMs: number): number;
   spend(address: Address, nowMs: number): void;
 }
 
-export function createEditBudget(): EditBudget {
+export function createPacing(): Pacing {
   const spent = new Map<string, number[]>();
+  const pausedUntilMs = new Map<string, number>();
   const recent = (address: Address, nowMs: number): number[] =>
     (spent.get(chatKey(address)) ?? []).filter((at) => at > nowMs - minuteMs);
   return {
+    pause: (address, untilMs) => void pausedUntilMs.set(chatKey(address), untilMs),
+    pausedForMs: (address, nowMs) => Math.max((pausedUntilMs.get(chatKey(address)) ?? 0) - nowMs, 0),
     waitMs(address, forPress, nowMs) {
       const max = editsPerMinute + (forPress ? editsForPresses : 0);
       return nextSlot(recent(address, nowMs), max, minuteMs, nowMs) - nowMs;

@@ -8,13 +8,13 @@ import type { Remediation } from '../kube/remediation.ts';
 import type { Change } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import { iso } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { RetryLater, messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { scrub } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { createQueue } from '../lib/queue.ts';
 import { composeMessage } from './compose.ts';
-import { createDeliveries, createEditBudget } from './delivery.ts';
+import { createDeliveries, createPacing } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
 import type { Step } from './group.ts';
 import { planMessages } from './group.ts';
@@ -61,7 +61,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const { api, clock, log, current, namespace } = deps;
   const shelf = createShelf(clock);
   const deliveries = createDeliveries();
-  const edits = createEditBudget();
+  const pacing = createPacing();
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, Step & { do: 'open' }>();
   const queue = createQueue({
@@ -129,7 +129,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const channel = deps.channels().get(notice.spec.channel);
     if (!channel) return undefined;
     const delivery = deliveries.of(notice);
-    const waitMs = await bringUpToDate(notice, members, channel, delivery);
+    const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
+    const waitMs = pauseMs > 0 ? pauseMs : await bringUpToDate(notice, members, channel, delivery);
     if (!delivery.saved) await save(notice, delivery);
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
   }
@@ -152,9 +153,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const id = await attempt(notice, delivery, () => channel.post(notice.spec, message));
       Object.assign(delivery, { message: id, postedAt: iso(clock.now()) });
     } else {
-      const waitMs = edits.waitMs(notice.spec, members.some(context.confirming), nowMs);
+      const waitMs = pacing.waitMs(notice.spec, members.some(context.confirming), nowMs);
       if (waitMs > 0) return waitMs;
-      edits.spend(notice.spec, nowMs);
+      pacing.spend(notice.spec, nowMs);
       await attempt(notice, delivery, () => channel.edit(notice.spec, delivery.message!, message));
     }
     deps.onNotice?.(delivery.shown === undefined ? 'posted' : 'edited', notice.spec.channel);
@@ -168,6 +169,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       return await call();
     } catch (error) {
       deps.onNotice?.('failed', notice.spec.channel);
+      if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
       await saveError(notice, delivery, scrub(messageOf(error)));
       throw error;
     } finally {

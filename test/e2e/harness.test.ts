@@ -51,6 +51,9 @@ const deployment = (name: string, container: object): string =>
 const podsOf = async (name: string) =>
   (await cluster.list<Pod>('pods', namespace)).filter((pod) => pod.metadata.name.startsWith(`${name}-`));
 
+const restartedPodOf = async (name: string) =>
+  (await podsOf(name)).find((pod) => (pod.status.containerStatuses?.[0]?.restartCount ?? 0) > 0);
+
 const saysAbout = async (name: string, words: RegExp) =>
   (await podsOf(name)).find((pod) => words.test(JSON.stringify(pod.status.containerStatuses ?? [])));
 
@@ -95,9 +98,7 @@ test('containers fail the way they are told to', async () => {
 
 test('a crashing container is restarted, backed off, and in CrashLoopBackOff once the kubelet looks again', async () => {
   await cluster.apply(deployment('crash', { args: ['crash'] }));
-  const restarted = async () =>
-    (await podsOf('crash')).find((pod) => (pod.status.containerStatuses?.[0]?.restartCount ?? 0) > 0);
-  const pod = await cluster.waitFor('crash to be restarted', restarted, 30_000);
+  const pod = await cluster.waitFor('crash to be restarted', () => restartedPodOf('crash'), 30_000);
   const backedOff = async () =>
     (await cluster.list<PodEvent>('events', namespace)).some(
       ({ reason, involvedObject }) => reason === 'BackOff' && involvedObject.name === pod.metadata.name,

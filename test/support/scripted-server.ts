@@ -30,6 +30,8 @@ export interface ScriptedServer {
   /** Connections ever made. */
   connections(): number;
   openConnections(): number;
+  /** Resets every open connection. */
+  resetAll(): void;
   close(): Promise<void>;
 }
 
@@ -72,7 +74,9 @@ export async function scriptedServer({ tls, port = 0 }: ScriptedServerOptions = 
     seen,
     connections: () => connections,
     openConnections: () => open.size,
+    resetAll: () => open.forEach((socket) => socket.resetAndDestroy()),
     async close() {
+      if (!server.listening) return;
       for (const socket of open) socket.destroy();
       server.close();
       await once(server, 'close');
@@ -120,8 +124,8 @@ export const silence = (): Step => () => {};
 /** The connection is reset before an answer. */
 export const reset = (): Step => (_response, request) => request.socket.resetAndDestroy();
 
-/** How a stream goes on after what was scripted: ended in order, left open without another byte, or reset. */
-export type Ending = 'end' | 'stay' | 'reset';
+/** How a stream goes on after what was scripted: ended in order, left open without another byte, or broken off. */
+export type Ending = 'end' | 'stay' | 'break';
 
 /** A stream of raw chunks, each sent on its own. */
 export const stream =
@@ -133,7 +137,7 @@ export const stream =
       await new Promise((resolve) => setImmediate(resolve));
     }
     if (ending === 'end') response.end();
-    if (ending === 'reset') setImmediate(() => request.socket.resetAndDestroy());
+    if (ending === 'break') request.socket.end();
   };
 
 /** A watch with these lines. */

@@ -1,0 +1,191 @@
+import { createApprovals } from './approvals/approve.ts';
+import { createConfirms } from './approvals/confirms.ts';
+import { createSubjectAccess } from './approvals/subject-access.ts';
+import { createChannels } from './channels/channels.ts';
+import type { Config } from './config/schema.ts';
+import { loadConfig } from './config/load.ts';
+import { whoAmI } from './connect.ts';
+import { createController } from './controller/controller.ts';
+import { readHealth } from './diagnosis/health.ts';
+import { createHistory, type History } from './health/history.ts';
+import { createOwnerResolver } from './incidents/owner.ts';
+import { createTracker } from './incidents/tracker.ts';
+import type { Api } from './kube/api.ts';
+import { createApi } from './kube/client.ts';
+import { loadKubeConfig } from './kube/config.ts';
+import { createFeed, type Feed } from './kube/feed.ts';
+import { viewNotice } from './kube/notice.ts';
+import { type Remediation, viewRemediation } from './kube/remediation.ts';
+import type { Watch } from './kube/watch.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import { hashOf } from './lib/hash.ts';
+import { createLog, type Log } from './lib/log.ts';
+import { localTimeZone } from './lib/time.ts';
+import { createOutbox } from './notices/outbox.ts';
+import { createMetrics, type Metrics } from './ops/metrics.ts';
+import { createReadiness, type Readiness } from './ops/readiness.ts';
+import { startServer } from './ops/server.ts';
+import { derive } from './proposals/derive.ts';
+import { watchScopes } from './signals/filter.ts';
+import { type SignalOutcome } from './signals/signal.ts';
+import { watchRevisions, watchSignals } from './signals/source.ts';
+
+export interface AppOptions {
+  configFile: string;
+  role: 'all' | 'watcher' | 'controller';
+  context?: string;
+}
+
+export interface AppIo {
+  signal: AbortSignal;
+}
+
+/** What both roles share, made once. */
+interface Ground {
+  api: Api;
+  clock: Clock;
+  log: Log;
+  current(): Config;
+  ownNamespace: string;
+  identity: string;
+  timeZone: string;
+  metrics: Metrics;
+  readiness: Readiness;
+  history: History;
+  scopes: (string | undefined)[];
+  fixes: Feed<Remediation>;
+  signal: AbortSignal;
+}
+
+/** The composition root, in flow order. Resolves to the exit code when the signal aborts. */
+export async function runApp({ configFile, role, context }: AppOptions, { signal }: AppIo): Promise<number> {
+  const clock = systemClock;
+  const log = createLog();
+  const config = await loadConfig(configFile);
+  const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
+  const metrics = createMetrics();
+  const readiness = createReadiness();
+  const server = await startServer({ ...config.server, metrics, readiness, log });
+  metrics.configInfo(hashOf(config, 12));
+
+  let isConnected = false;
+  readiness.set('api-server', () => ({
+    ok: isConnected,
+    detail: isConnected ? 'connected' : 'not reached yet',
+    required: true,
+  }));
+  const identity = await whoAmI(api, clock, log, signal);
+  isConnected = identity !== undefined;
+
+  if (identity !== undefined) {
+    log.info({ role, identity, cluster: config.cluster, port: server.port }, 'tapfix started');
+    const scopes = watchScopes(config);
+    const fixes = createFeed({ api, clock, log, kind: 'Remediation', scopes, view: viewRemediation });
+    const ground: Ground = {
+      api,
+      clock,
+      log,
+      current: () => config,
+      ownNamespace: process.env['POD_NAMESPACE'] || 'tapfix',
+      identity,
+      timeZone: localTimeZone(),
+      metrics,
+      readiness,
+      history: createHistory(),
+      scopes,
+      fixes,
+      signal,
+    };
+    const loops: Promise<void>[] = [];
+    if (role !== 'controller') loops.push(...(await watcherRole(ground)));
+    if (role !== 'watcher') loops.push(...controllerRole(ground));
+    loops.push(
+      ...runWatches(
+        ground,
+        'revisions',
+        scopes.map((namespace) => watchRevisions({ ...ground, namespace })),
+      ),
+    );
+    loops.push(...runWatches(ground, 'remediations', fixes.watches)); // last: every listener is there by now
+    await Promise.all(loops);
+  }
+  await server.close();
+  await api.close();
+  log.info({}, 'tapfix stopped');
+  return 0;
+}
+
+/** Street 1 and the near half of street 2: notices, tells, records decisions. It can change no workload. */
+async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
+  const { api, clock, log, current, ownNamespace, metrics, signal, fixes, history, scopes, timeZone } = ground;
+  const count = (outcome: SignalOutcome): void => metrics.signals.inc({ outcome });
+  const tracker = createTracker({
+    ...ground,
+    owners: createOwnerResolver(api),
+    readHealth: (subject) => readHealth(api, subject),
+    derive: (subject, nowMs) => derive(subject, { reader: api, history, config: current(), nowMs, timeZone }),
+    count,
+  });
+  const confirms = createConfirms({ clock, signal });
+  const channels = await createChannels({ config: current(), clock, log, identity: ground.identity, env: process.env });
+  const outbox = createOutbox({
+    ...ground,
+    namespace: ownNamespace,
+    channels: () => channels,
+    confirms,
+    onNotice: (result, channel) => metrics.notices.inc({ channel, form: 'card', result }),
+  });
+  const approvals = createApprovals({ ...ground, ...outbox, confirms, subjectAccess: createSubjectAccess(api) });
+
+  fixes.subscribe({ onList: tracker.onFixes, onChange: tracker.onFix });
+  fixes.subscribe({ onList: outbox.onFixes, onChange: outbox.onFix });
+  const notices = createFeed({ api, clock, log, kind: 'Notice', scopes: [ownNamespace], view: viewNotice });
+  notices.subscribe({ onList: outbox.onNotices, onChange: outbox.onNotice });
+
+  for (const channel of channels.values()) {
+    metrics.channelUp(channel.name, () => channel.health().ok);
+    ground.readiness.set(`channel-${channel.name}`, () => ({ ...channel.health(), required: false }));
+  }
+  const sources = scopes.map((namespace) => watchSignals({ ...ground, namespace, onSignal: tracker.onSignal, count }));
+  return [
+    ...runWatches(ground, 'notices', notices.watches),
+    ...runWatches(
+      ground,
+      'events',
+      sources.map(({ events }) => events!),
+    ),
+    ...runWatches(
+      ground,
+      'pods',
+      sources.map(({ pods }) => pods!),
+    ),
+    ...[...channels.values()].map((channel) => channel.run(approvals.onPress, signal)),
+  ];
+}
+
+/** The far half of street 2: rehearses, applies, watches recovery. It never talks to the internet. */
+function controllerRole({ fixes, metrics, ownNamespace, signal, ...ground }: Ground): Promise<void>[] {
+  const controller = createController({
+    ...ground,
+    namespace: ownNamespace,
+    readHealth,
+    derive,
+    metrics: { phase: (phase) => metrics.remediations.inc({ phase }) },
+  });
+  fixes.subscribe({ onList: controller.onFixes, onChange: controller.onFix });
+  return [controller.run(signal)];
+}
+
+/** Each loop runs until the signal aborts; readiness wants the first list, the metric shows the silence since. */
+function runWatches({ readiness, metrics, signal }: Ground, name: string, watches: readonly Watch[]): Promise<void>[] {
+  const silentMs = (): number => Math.max(0, ...watches.map((watch) => watch.silentMs()));
+  const detail = (): string =>
+    Number.isFinite(silentMs()) ? `last heard ${Math.round(silentMs() / 1000)} s ago` : 'not listed yet';
+  readiness.set(`watch-${name}`, () => ({
+    ok: watches.every((watch) => watch.synced()),
+    detail: detail(),
+    required: true,
+  }));
+  metrics.watchSilence(name, silentMs);
+  return watches.map((watch) => watch.run(signal));
+}

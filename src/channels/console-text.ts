@@ -1,0 +1,57 @@
+import type { Card, Line, Message } from '../notices/message.ts';
+import { dots } from '../notices/message.ts';
+
+const columns = 80;
+const labelWidth = 9;
+
+/** The card as plain text, as on the phone: 80 columns, labels in a column of their own. */
+export function consoleText(message: Message, keys: (data: string) => string | undefined): string {
+  const cards = message.cards.map((card) => cardText(card, keys));
+  const title = message.title ? [headline(message.title.dot, message.title.text)] : [];
+  return [...title, ...cards, ...(message.rest ? [message.rest] : [])].join('\n\n');
+}
+
+export const headline = (dot: Card['dot'], text: string): string => wrap(`${dots[dot]} ${text}`, '   ', '').join('\n');
+
+function cardText(card: Card, keys: (data: string) => string | undefined): string {
+  const rows = card.rows.flatMap(({ label, lines }) => rowText(label, lines));
+  const footer = card.footer.flatMap((line) => lineText(line, ''));
+  const head = [headline(card.dot, card.headline), ...(card.subtitle ? wrap(card.subtitle, '', '') : [])];
+  const buttons = buttonText(card, keys);
+  const gap = card.rows.length > 1 ? [''] : [];
+  return [...head, ...gap, ...rows, ...gap, ...footer, ...(buttons ? [buttons] : [])].join('\n');
+}
+
+function rowText(label: string, lines: readonly Line[]): string[] {
+  const indent = ' '.repeat(labelWidth);
+  const texts = lines.flatMap((line) => lineText(line, indent));
+  return texts.map((text, index) => (index === 0 ? label.padEnd(labelWidth) + text.slice(labelWidth) : text));
+}
+
+/** Something exact is never reflowed, only indented. */
+const lineText = (line: Line, indent: string): string[] =>
+  typeof line === 'string' ? wrap(line, indent, indent) : line.code.split('\n').map((code) => `${indent}  ${code}`);
+
+function wrap(text: string, indent: string, firstIndent: string): string[] {
+  const lines: string[] = [];
+  let current = firstIndent;
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const empty = current.trim() === '';
+    if (!empty && current.length + 1 + word.length > columns) {
+      lines.push(current);
+      current = indent + word;
+    } else current += empty ? word : ` ${word}`;
+  }
+  return [...lines, current];
+}
+
+/** "[a 1] Approve undo   [r 1] Reject"; without a keyboard to press on there are none. */
+export function buttonText(card: Card, keys: (data: string) => string | undefined): string {
+  return card.buttons
+    .flat()
+    .flatMap(({ label, data }) => {
+      const key = keys(data);
+      return key ? [`[${key}] ${label}`] : [];
+    })
+    .join('   ');
+}

@@ -1,0 +1,79 @@
+import { GrammyError, HttpError } from 'grammy';
+import { RetryLater } from '../../lib/errors.ts';
+
+/** What is wrong with Telegram, in words that may be logged: the library's own errors can hold the token. */
+export interface Trouble {
+  kind: 'NoToken' | 'TokenRefused' | 'SecondPoller' | 'TooFast' | 'Refused' | 'ServerError' | 'Garbage' | 'Unreachable';
+  say: string;
+  /** How long the vendor, or common sense, wants us to wait; undefined: trying again would not help. */
+  retryMs?: number;
+}
+
+export class NoToken extends Error {
+  override readonly name = 'NoToken';
+}
+
+const otherwiseMs = 5_000;
+export const tokenRetryMs = 30_000;
+
+export function troubleOf(error: unknown): Trouble {
+  if (error instanceof NoToken) {
+    return {
+      kind: 'NoToken',
+      say: 'no Telegram bot token: set TELEGRAM_BOT_TOKEN or TELEGRAM_BOT_TOKEN_FILE',
+      retryMs: tokenRetryMs,
+    };
+  }
+  if (error instanceof HttpError) return ofNetwork(error);
+  if (!(error instanceof GrammyError) || typeof error.error_code !== 'number') {
+    return { kind: 'Garbage', say: 'Telegram answered with something that is not its API', retryMs: otherwiseMs };
+  }
+  const said = `${error.error_code} ${error.description}`;
+  switch (error.error_code) {
+    case 401:
+    case 404: // a token that is not even shaped like one
+      return { kind: 'TokenRefused', say: `Telegram refused the bot token (${said})`, retryMs: tokenRetryMs };
+    case 409:
+      return { kind: 'SecondPoller', say: `somebody else receives this bot's updates (${said})`, retryMs: otherwiseMs };
+    case 429: {
+      const seconds = error.parameters?.retry_after ?? 5;
+      return { kind: 'TooFast', say: `Telegram asks to wait ${seconds} s`, retryMs: seconds * 1000 };
+    }
+    default:
+      return error.error_code >= 500
+        ? { kind: 'ServerError', say: `Telegram is in trouble (${said})`, retryMs: otherwiseMs }
+        : { kind: 'Refused', say: `Telegram refused the message (${said}${movedTo(error)})` };
+  }
+}
+
+const movedTo = ({ parameters }: GrammyError): string =>
+  parameters?.migrate_to_chat_id ? `; the group is now ${parameters.migrate_to_chat_id}: change channels.telegram` : '';
+
+/** A page instead of JSON is not the network's fault; grammY calls both the same. */
+function ofNetwork({ error }: HttpError): Trouble {
+  const cause = error as { code?: string; type?: string; name?: string } | undefined;
+  if (cause?.type === 'invalid-json') {
+    return { kind: 'Garbage', say: 'Telegram answered with something that is not its API', retryMs: otherwiseMs };
+  }
+  return {
+    kind: 'Unreachable',
+    say: `Telegram cannot be reached (${cause?.code ?? cause?.name ?? 'no answer'})`,
+    retryMs: otherwiseMs,
+  };
+}
+
+/** For the outbox: again and when, or never. The vendor's error itself stays here. */
+export function asOutboxError(error: unknown): Error {
+  if (error instanceof RangeError) return error;
+  const { say, retryMs } = troubleOf(error);
+  return retryMs === undefined ? new Error(say) : new RetryLater(say, retryMs);
+}
+
+const refusedBecause = (error: unknown, pattern: RegExp): boolean =>
+  error instanceof GrammyError && error.error_code === 400 && pattern.test(error.description);
+
+export const isNotModified = (error: unknown): boolean => refusedBecause(error, /message is not modified/i);
+export const isGone = (error: unknown): boolean =>
+  refusedBecause(error, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
+export const isBadMarkup = (error: unknown): boolean => refusedBecause(error, /can't parse entities/i);
+export const isStalePress = (error: unknown): boolean => refusedBecause(error, /query is too old|query ID is invalid/i);

@@ -1,0 +1,47 @@
+import type { ActionContext, Refusal } from '../actions/action.ts';
+import type { ParsedAction } from '../actions/table.ts';
+import { parseAction } from '../actions/table.ts';
+import type { Config } from '../config/schema.ts';
+import type { History } from '../health/history.ts';
+import type { LiveHealth } from '../health/live.ts';
+import type { Api, Reader } from '../kube/api.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Derived, DeriveDeps, Subject } from '../proposals/derive.ts';
+
+/** What every part of the controller is born with. */
+export interface Deps {
+  api: Api;
+  clock: Clock;
+  log: Log;
+  /** The configuration in force. */
+  current(): Config;
+  /** tapfix's own namespace. */
+  namespace: string;
+  history: History;
+  readHealth(reader: Reader, subject: Subject, nowMs: number): Promise<LiveHealth>;
+  derive(subject: Subject, deps: DeriveDeps): Promise<Derived>;
+}
+
+export const subjectOf = ({ metadata, spec }: Remediation): Subject => ({
+  namespace: metadata.namespace!,
+  class: spec.incident.class,
+  object: spec.incident.object,
+});
+
+export const contextOf = ({ metadata }: Remediation, reader: Reader): ActionContext => ({
+  namespace: metadata.namespace!,
+  fixUid: metadata.uid,
+  reader,
+});
+
+export function parsedActionOf({ spec }: Remediation): ParsedAction | Refusal {
+  try {
+    if (spec.action) return parseAction(spec.action);
+    return { ok: false, reason: 'NoAction', say: 'there is nothing to apply' };
+  } catch (error) {
+    return { ok: false, reason: 'InvalidAction', say: messageOf(error) };
+  }
+}

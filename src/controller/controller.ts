@@ -1,0 +1,84 @@
+import type { Remediation } from '../kube/remediation.ts';
+import type { Change } from '../kube/watch.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Queue } from '../lib/queue.ts';
+import { createQueue } from '../lib/queue.ts';
+import type { Deps } from './context.ts';
+import { createTelling } from './events.ts';
+import { createLock } from './lock.ts';
+import { createReconcile, isOfInterest } from './reconcile.ts';
+import { createRights } from './rights.ts';
+import { createSweeper } from './sweep.ts';
+
+export interface ControllerDeps extends Deps {
+  metrics?: { phase(phase: string): void };
+}
+
+export interface Controller {
+  /** Everything there is: first, and after each relist. */
+  onFixes(fixes: readonly Remediation[]): void;
+  onFix(change: Change<Remediation>): void;
+  /** Until the signal aborts; a pass that is under way is finished first. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const sweepEveryMs = 60_000;
+const keyOf = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
+
+interface Known {
+  name: string;
+  follows: { name: string; uid: string } | undefined;
+  isOfInterest: boolean;
+}
+
+/** Changes workloads, and alone writes `status.phase`. All it knows is in the Remediations; what it keeps is an index. */
+export function createController(deps: ControllerDeps): Controller {
+  const { clock, log } = deps;
+  const known = new Map<string, Known>();
+  let queue: Queue | undefined;
+  const lock = createLock();
+  const sweep = createSweeper({ ...deps, lock });
+  const reconcile = createReconcile({
+    ...deps,
+    lock,
+    withRights: createRights(deps),
+    telling: createTelling(deps),
+    successorOf: (uid) => [...known.values()].find(({ follows }) => follows?.uid === uid)?.name,
+    onPhase: (phase) => deps.metrics?.phase(phase),
+  });
+
+  function upsert(fix: Remediation): void {
+    const { namespace, name } = fix.metadata;
+    const { follows } = fix.spec;
+    const entry = { name, follows, isOfInterest: isOfInterest(fix, clock.now()) };
+    known.set(keyOf(namespace, name), entry);
+    if (entry.isOfInterest) queue?.add(keyOf(namespace, name));
+    const followed = follows && keyOf(namespace, follows.name);
+    if (followed && known.get(followed)?.isOfInterest) queue?.add(followed);
+  }
+
+  return {
+    onFixes(fixes) {
+      known.clear();
+      for (const fix of fixes) upsert(fix);
+    },
+    onFix(change) {
+      if (change.type === 'upsert') upsert(change.view);
+      else known.delete(keyOf(change.namespace, change.name));
+    },
+    async run(signal) {
+      queue = createQueue({
+        clock,
+        signal,
+        handle: (key) => reconcile(...(key.split('/') as [string, string])),
+        onError: (key, error, retryInMs) => log.warn({ key, error: messageOf(error), retryInMs }, 'pass failed'),
+      });
+      for (const [key, { isOfInterest }] of known) if (isOfInterest) queue.add(key);
+      while (!signal.aborted) {
+        await sweep(clock.now());
+        await clock.sleep(sweepEveryMs, signal);
+      }
+      await queue.idle();
+    },
+  };
+}

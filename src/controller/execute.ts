@@ -1,0 +1,91 @@
+import type { Refusal } from '../actions/action.ts';
+import { stillShort } from '../actions/nudge.ts';
+import type { Hand } from '../actions/perform.ts';
+import type { ParsedAction } from '../actions/table.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { iso } from '../lib/clock.ts';
+import type { Deps } from './context.ts';
+import { contextOf } from './context.ts';
+import { interrupted } from './decide.ts';
+import type { Lock } from './lock.ts';
+import { nudgeUntilPodsAppear } from './nudging.ts';
+import type { WithRights } from './rights.ts';
+import { send } from './send.ts';
+import type { Word } from './status.ts';
+import { condition, readAgain } from './status.ts';
+
+export interface Executor {
+  /** Performs the fix that Applying announced. undefined: it is no longer ours to do. */
+  act(fix: Remediation, parsed: ParsedAction): Promise<Word | undefined>;
+  /** The fix is in place: nudge who waits. */
+  finish(fix: Remediation, parsed: ParsedAction): Promise<Word | undefined>;
+}
+
+export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights }): Executor {
+  const { api, clock, log, lock, withRights } = deps;
+
+  async function nudge(fix: Remediation, hand: Hand): Promise<void> {
+    const blocked = fix.status?.execution?.blocked ?? [];
+    await nudgeUntilPodsAppear({ hand, reader: api, clock, log }, { ...contextOf(fix, api), blocked });
+  }
+
+  async function applied(fix: Remediation, { action, params }: ParsedAction, atMs: number): Promise<Word> {
+    const after = await action.snapshot(params, contextOf(fix, api));
+    return {
+      phase: 'Applied',
+      conditions: [condition('Applied', true, 'Applied', `${action.noun} applied, watching`)],
+      execution: { appliedAt: iso(atMs), after },
+    };
+  }
+
+  async function write(fix: Remediation, { action, params }: ParsedAction, hand: Hand): Promise<Refusal | undefined> {
+    const context = contextOf(fix, api);
+    const sent = await send({
+      hand,
+      clock,
+      dryRun: false,
+      prepare: () => action.prepare(params, context),
+      // Applying was entered with the hash that was shown: a plan with another is not what was approved.
+      object: ({ targetHash }) => (targetHash === fix.status?.preview?.targetHash ? undefined : changed),
+    });
+    if (sent.ok) return undefined;
+    const trace = await action.inspect(params, fix.status?.execution?.before ?? '{}', context);
+    if (trace === 'ours') return undefined; // an earlier try, or the other process, did arrive
+    return trace === 'other' ? changed : sent;
+  }
+
+  /** Under the lock, and only if the record still says so. */
+  const withFresh = <T>(fix: Remediation, work: (fresh: Remediation) => Promise<T>): Promise<T | undefined> =>
+    lock(async () => {
+      const fresh = await readAgain(api, fix);
+      return fresh && work(fresh);
+    });
+
+  return {
+    act: (fix, parsed) =>
+      withFresh(fix, (fresh) =>
+        withRights(fresh, parsed.action.role, async (hand) => {
+          const refusal = await write(fresh, parsed, hand);
+          if (refusal) return failure(refusal);
+          const atMs = clock.now();
+          await nudge(fresh, hand);
+          return applied(fresh, parsed, atMs);
+        }),
+      ),
+    finish: (fix, parsed) =>
+      withFresh(fix, async (fresh) => {
+        const atMs = clock.now();
+        const { blocked = [] } = fresh.status?.execution ?? {};
+        const waiting = await stillShort(api, contextOf(fresh, api).namespace, blocked);
+        if (waiting.length > 0) await withRights(fresh, parsed.action.role, (hand) => nudge(fresh, hand));
+        return applied(fresh, parsed, atMs);
+      }),
+  };
+}
+
+const changed: Refusal = { ok: false, reason: 'Interrupted', say: interrupted };
+
+const failure = ({ reason, say }: Refusal): Word => ({
+  phase: 'Failed',
+  conditions: [condition('Failed', true, reason, say)],
+});

@@ -1,0 +1,93 @@
+import type { ParsedAction } from '../actions/table.ts';
+import type { LiveHealth } from '../health/live.ts';
+import type { Stable } from '../health/stability.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { phaseOf } from '../kube/remediation.ts';
+import { timeMs } from '../kube/views.ts';
+import { readBlockedHealth } from './blocked-health.ts';
+import type { Deps } from './context.ts';
+import { contextOf, parsedActionOf, subjectOf } from './context.ts';
+import type { Facts } from './decide.ts';
+import { isWatchedLate, needsRehearsal } from './decide.ts';
+import { guard, readNamespaceLabels } from './guard.ts';
+import { nextStable } from './recovery.ts';
+
+/** What only this process remembers. Losing it is safe: a window starts again, a try is not counted. */
+export interface Memory {
+  stable?: Stable;
+  attempts: number;
+}
+
+/** Reads what the phase's rules are about, and no more. */
+export async function gather(deps: Deps, fix: Remediation, memory: Memory, successor?: string): Promise<Facts> {
+  const nowMs = deps.clock.now();
+  const facts: Facts = { fix, nowMs, config: deps.current(), ...(successor && { successor }) };
+  const phase = phaseOf(fix);
+  if (phase === 'Approved') return approved(deps, facts);
+  if (phase === 'Proposed' && needsRehearsal(fix)) return guarded(deps, facts);
+  if (phase === 'Applying') return applying(deps, facts, memory);
+  if (phase === 'Applied' || (isWatchedLate(fix, nowMs) && !successor)) return watching(deps, facts, memory);
+  return facts;
+}
+
+async function guarded(deps: Deps, facts: Facts): Promise<Facts> {
+  const namespace = facts.fix.metadata.namespace!;
+  const labels = await readNamespaceLabels(deps.api, namespace);
+  const refusal = guard({ namespace, own: deps.namespace, labels }, facts.config);
+  return refusal ? { ...facts, guard: refusal } : facts;
+}
+
+async function approved(deps: Deps, facts: Facts): Promise<Facts> {
+  const { fix, nowMs } = facts;
+  const known = await guarded(deps, facts);
+  const parsed = parsedActionOf(fix);
+  if (known.guard || needsRehearsal(fix)) return known;
+  if ('ok' in parsed) return { ...known, prepared: parsed };
+  const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
+  const busy = await readBusy(deps, fix, parsed);
+  const prepared = await parsed.action.prepare(parsed.params, contextOf(fix, deps.api));
+  return { ...known, live, prepared, ...(busy && { busy }) };
+}
+
+/** One Remediation per target at a time. */
+async function readBusy(deps: Deps, fix: Remediation, parsed: ParsedAction): Promise<string | undefined> {
+  const all = await deps.api.list<Remediation>('Remediation', fix.metadata.namespace);
+  const mine = targetOf(parsed);
+  const isAtWork = (other: Remediation): boolean => phaseOf(other) === 'Applying' || phaseOf(other) === 'Applied';
+  const other = all.find((other) => {
+    if (other.metadata.uid === fix.metadata.uid || !isAtWork(other)) return false;
+    const theirs = parsedActionOf(other);
+    return !('ok' in theirs) && targetOf(theirs) === mine;
+  });
+  return other?.metadata.name;
+}
+
+function targetOf({ action, params }: ParsedAction): string {
+  const { kind, name } = action.target(params);
+  return `${kind}/${name}`;
+}
+
+async function applying(deps: Deps, facts: Facts, { attempts }: Memory): Promise<Facts> {
+  const parsed = parsedActionOf(facts.fix);
+  if ('ok' in parsed) return facts;
+  const before = facts.fix.status?.execution?.before ?? '{}';
+  const trace = await parsed.action.inspect(parsed.params, before, contextOf(facts.fix, deps.api));
+  return { ...facts, trace, attempts };
+}
+
+async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
+  const { fix, nowMs } = facts;
+  const live = await readTarget(deps, fix, nowMs);
+  const stable = nextStable(memory.stable, live, timeMs(fix.status?.sightings?.lastSeen), nowMs);
+  return { ...facts, live, ...(stable && { stable }) };
+}
+
+/** The quota itself is gone by now: what counts is whom it blocked. */
+function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
+  const blocked = fix.status?.execution?.blocked ?? [];
+  const { namespace } = contextOf(fix, api);
+  if (fix.spec.action?.type === 'DeleteResourceQuota' && blocked.length > 0) {
+    return readBlockedHealth(api, namespace, blocked);
+  }
+  return readHealth(api, subjectOf(fix), nowMs);
+}

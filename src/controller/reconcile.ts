@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache';
+import type { Refusal } from '../actions/action.ts';
+import type { ParsedAction } from '../actions/table.ts';
+import type { Phase, Remediation } from '../kube/remediation.ts';
+import { phaseOf } from '../kube/remediation.ts';
+import { unreachable } from '../lib/errors.ts';
+import type { Outcome } from '../lib/queue.ts';
+import type { Deps } from './context.ts';
+import { parsedActionOf } from './context.ts';
+import type { Facts, Step } from './decide.ts';
+import { decide, isWatchedLate } from './decide.ts';
+import type { Telling } from './events.ts';
+import { createExecutor } from './execute.ts';
+import type { Memory } from './gather.ts';
+import { gather } from './gather.ts';
+import type { Lock } from './lock.ts';
+import { createLock } from './lock.ts';
+import { createRehearsal } from './rehearse.ts';
+import type { WithRights } from './rights.ts';
+import type { Word } from './status.ts';
+import { condition, readAgain, say } from './status.ts';
+
+export interface ReconcileDeps extends Deps {
+  lock: Lock;
+  withRights: WithRights;
+  telling: Telling;
+  /** The name of the Remediation that follows the one with this uid. */
+  successorOf(uid: string): string | undefined;
+  onPhase(phase: Phase): void;
+}
+
+const atOnce: Outcome = { againInMs: 0 };
+/** Somebody else wrote meanwhile. */
+const soon: Outcome = { againInMs: 100 };
+const rederiveMs = 1000;
+
+/** One pass over one Remediation: gather, decide, perform exactly one step. */
+export function createReconcile(deps: ReconcileDeps): (namespace: string, name: string) => Promise<Outcome> {
+  const { api, clock, log, telling } = deps;
+  const rehearse = createRehearsal(deps);
+  const executor = createExecutor(deps);
+  const memories = new LRUCache<string, Memory>({ max: 10_000 });
+  /** Approved ones are admitted one by one, so that two of one target cannot both find it free. */
+  const admission = createLock();
+
+  async function persist(fix: Remediation, word: Word): Promise<Outcome> {
+    const written = await say(api, fix, word, clock.now());
+    if (!written) return soon;
+    if (word.phase) announce(written, word.phase, word.conditions[0]?.message ?? '');
+    return atOnce;
+  }
+
+  function announce(fix: Remediation, phase: Phase, message: string): void {
+    const { namespace, name } = fix.metadata;
+    const { reason } = fix.status?.conditions?.find(({ type }) => type === phase) ?? {};
+    log.info({ namespace, name, phase, reason, message }, 'phase');
+    deps.onPhase(phase);
+    const parsed = parsedActionOf(fix);
+    const target = phase === 'Applied' && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
+    telling.tell(fix, phase, message, target);
+  }
+
+  /** After work that took a while the record is read again: if it moved on, the result is nobody's. */
+  async function persistLater(fix: Remediation, word: Word | undefined): Promise<Outcome> {
+    const fresh = word && (await readAgain(api, fix));
+    return fresh ? persist(fresh, word) : soon;
+  }
+
+  async function execute(fix: Remediation, memory: Memory, how: 'act' | 'finish'): Promise<Outcome> {
+    const parsed = parsedActionOf(fix);
+    if ('ok' in parsed) throw new Error(`cannot apply: ${parsed.say}`);
+    memory.attempts += 1; // stands only if this throws
+    const word = await executor[how](fix, parsed);
+    memory.attempts = 0;
+    return persistLater(fix, word);
+  }
+
+  async function rehearsal(fix: Remediation, parsed: ParsedAction | Refusal, facts: Facts): Promise<Outcome> {
+    const word = await rehearse(fix, parsed, facts.guard);
+    const again = word.conditions.length > 0 ? await persistLater(fix, word) : soon;
+    return word.conditions.some(({ type }) => type === 'Confirmed') ? again : { againInMs: rederiveMs };
+  }
+
+  function perform(step: Step, facts: Facts, memory: Memory): Promise<Outcome> | Outcome {
+    const { fix, nowMs } = facts;
+    switch (step.do) {
+      case 'nothing':
+        return undefined;
+      case 'wait':
+        return { againInMs: Math.max(step.untilMs - nowMs, 0) };
+      case 'rehearse':
+        return rehearsal(fix, parsedActionOf(fix), facts);
+      case 'move': {
+        const { phase, reason, message, execution } = step;
+        const word = { phase, conditions: [condition(phase, true, reason, message)] };
+        return persist(fix, execution ? { ...word, execution } : word);
+      }
+      case 'act':
+      case 'finish':
+        return execute(fix, memory, step.do);
+      default:
+        return unreachable(step);
+    }
+  }
+
+  async function pass(fix: Remediation): Promise<Outcome> {
+    const { uid } = fix.metadata;
+    const memory = memories.get(uid) ?? { attempts: 0 };
+    memories.set(uid, memory);
+    const facts = await gather(deps, fix, memory, deps.successorOf(uid));
+    if (facts.stable) memory.stable = facts.stable;
+    else delete memory.stable;
+    return perform(decide(facts), facts, memory);
+  }
+
+  return async (namespace, name) => {
+    const read = () => api.get<Remediation>({ kind: 'Remediation', namespace, name });
+    const fix = await read();
+    if (!fix) return undefined;
+    if (phaseOf(fix) !== 'Approved') return pass(fix);
+    return admission(async () => {
+      const fresh = await read();
+      return fresh && pass(fresh);
+    });
+  };
+}
+
+/** Whether a pass over it could do anything. */
+export const isOfInterest = (fix: Remediation, nowMs: number): boolean =>
+  ['', 'Noticed', 'Proposed', 'Approved', 'Applying', 'Applied'].includes(phaseOf(fix)) || isWatchedLate(fix, nowMs);

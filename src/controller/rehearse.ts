@@ -1,0 +1,104 @@
+import type { Plan, Prepared, Refusal } from '../actions/action.ts';
+import type { ParsedAction } from '../actions/table.ts';
+import type { Config } from '../config/schema.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { conditionOf } from '../kube/remediation.ts';
+import { iso } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import { sameValue } from '../lib/hash.ts';
+import { contextOf, subjectOf } from './context.ts';
+import type { Deps } from './context.ts';
+import type { Lock } from './lock.ts';
+import { rehearseNudges } from './nudging.ts';
+import type { WithRights } from './rights.ts';
+import { hasMoved, isUnclear, send } from './send.ts';
+import type { Word } from './status.ts';
+import { condition } from './status.ts';
+
+const mostDerivations = 5;
+
+export interface RehearsalDeps extends Deps {
+  lock: Lock;
+  withRights: WithRights;
+}
+
+/** What is still unknown about a proposal: would the API server take it, and would we propose it ourselves? */
+export type Rehearse = (fix: Remediation, parsed: ParsedAction | Refusal, guard: Refusal | undefined) => Promise<Word>;
+
+export function createRehearsal(deps: RehearsalDeps): Rehearse {
+  const { api, clock, lock, withRights, derive, history, current } = deps;
+  const derivations = new Map<string, number>();
+
+  async function rehearse(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
+    if ('ok' in parsed) return parsed;
+    const { action, params } = parsed;
+    const context = contextOf(fix, api);
+    const prepare = (): Promise<Prepared> => action.prepare(params, context);
+    const first = await prepare();
+    if (!first.ok) return first;
+    return lock(() =>
+      withRights(fix, action.role, async (hand) => {
+        const sent = await send({ hand, clock, dryRun: true, prepare, object: () => undefined });
+        if (sent.ok) await rehearseNudges(hand, { ...context, blocked: sent.blocked });
+        return sent;
+      }),
+    );
+  }
+
+  async function rehearsed(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
+    try {
+      return await rehearse(fix, parsed);
+    } catch (error) {
+      if (isUnclear(error) || hasMoved(error)) throw error;
+      return { ok: false, reason: 'Refused', say: `the API server refused the rehearsal: ${messageOf(error)}` };
+    }
+  }
+
+  /** undefined: it could not be read, ask again. */
+  async function confirmed(fix: Remediation, config: Config) {
+    const { uid } = fix.metadata;
+    try {
+      const reading = { reader: api, history, config, nowMs: clock.now() };
+      const { action, rationale } = await derive(subjectOf(fix), reading);
+      derivations.delete(uid);
+      if (sameValue(action, fix.spec.action)) {
+        return condition('Confirmed', true, 'Derived', "the controller's own reading gives the same fix");
+      }
+      const own = action ? `would propose ${action.type} otherwise` : `would propose nothing: ${rationale}`;
+      return condition('Confirmed', false, 'NotDerived', `the controller's own reading ${own}`);
+    } catch (error) {
+      const failures = (derivations.get(uid) ?? 0) + 1;
+      derivations.set(uid, failures);
+      if (failures < mostDerivations) return undefined;
+      derivations.delete(uid);
+      return condition('Confirmed', false, 'NotDerived', `the fix could not be confirmed: ${messageOf(error)}`);
+    }
+  }
+
+  return async (fix, parsed, guard) => {
+    const config = current();
+    const refusal = guard ?? notAllowed(fix, config);
+    const [prepared, own] = await Promise.all([
+      conditionOf(fix, 'Rehearsed') ? undefined : rehearsed(fix, refusal ?? parsed),
+      conditionOf(fix, 'Confirmed') ? undefined : confirmed(fix, config),
+    ]);
+    const word: Word = { conditions: [] };
+    if (prepared) word.conditions.push(conditionAbout(prepared));
+    if (prepared?.ok) word.preview = preview(prepared, clock.now());
+    if (own) word.conditions.push(own);
+    return word;
+  };
+}
+
+const preview = ({ diff, targetHash }: Plan, nowMs: number) => ({ diff, targetHash, at: iso(nowMs) });
+
+const conditionAbout = (prepared: Prepared) =>
+  prepared.ok
+    ? condition('Rehearsed', true, 'Accepted', 'rehearsed on the API server: accepted')
+    : condition('Rehearsed', false, prepared.reason, prepared.say);
+
+function notAllowed({ spec }: Remediation, { actions }: Config): Refusal | undefined {
+  const type = spec.action?.type ?? 'nothing';
+  if (actions.allow.includes(type)) return undefined;
+  return { ok: false, reason: 'NotAllowed', say: `${type} is not allowed by the configuration` };
+}

@@ -1,0 +1,55 @@
+import type { Plan, Prepared, Refusal } from '../actions/action.ts';
+import type { Hand } from '../actions/perform.ts';
+import { perform } from '../actions/perform.ts';
+import { ApiError, hasCode } from '../kube/api.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import { canonical } from '../lib/hash.ts';
+
+/** No clear answer, or one that says "later": whether it was done, only the next look at the target can tell. */
+export const isUnclear = (error: unknown): boolean =>
+  !(error instanceof ApiError) || error.code >= 500 || [401, 408, 429].includes(error.code);
+
+/** The precondition did not hold: nothing was changed, and it is time to read again. */
+export const hasMoved = (error: unknown): boolean => [404, 409, 422].some((code) => hasCode(error, code));
+
+const mostTries = 5;
+const pauseMs = 200;
+
+export interface Sending {
+  hand: Hand;
+  clock: Clock;
+  dryRun: boolean;
+  /** Reads the target and plans the write with the resourceVersion of that reading. */
+  prepare(): Promise<Prepared>;
+  /** Why a plan made from a fresh reading is no longer the one that was approved. */
+  object(plan: Plan): Refusal | undefined;
+}
+
+/**
+ * Reads, plans and writes; again when the target moved in between (its status does, all the time).
+ * The one path of rehearsal and execution. Throws when the answer is unclear.
+ */
+export async function send({ hand, clock, dryRun, prepare, object }: Sending): Promise<Prepared> {
+  let refused = '';
+  for (let tries = 0; tries < mostTries; tries++) {
+    const prepared = await prepare();
+    if (!prepared.ok) return prepared;
+    const objection = object(prepared);
+    if (objection) return objection;
+    try {
+      await perform(hand, prepared.write, dryRun);
+      return prepared;
+    } catch (error) {
+      if (isUnclear(error)) throw error;
+      const write = canonical(prepared.write);
+      // The very same request refused twice is no race: the server does not want it.
+      if (!hasMoved(error) || write === refused) return no('Refused', `the API server refused it: ${messageOf(error)}`);
+      refused = write;
+      await clock.sleep(pauseMs);
+    }
+  }
+  return no('Interrupted', 'the target kept changing; nothing was changed');
+}
+
+const no = (reason: string, say: string): Refusal => ({ ok: false, reason, say });

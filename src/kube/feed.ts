@@ -1,0 +1,54 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Api, KubeObject } from './api.ts';
+import type { Kind } from './resources.ts';
+import { type Change, createWatch, type Watch } from './watch.ts';
+
+export interface FeedDeps<V extends KubeObject> {
+  api: Api;
+  clock: Clock;
+  log: Log;
+  kind: Kind;
+  /** One watch each; undefined is the whole cluster. */
+  scopes: readonly (string | undefined)[];
+  view(object: KubeObject): V | undefined;
+}
+
+export interface Listener<V> {
+  onList(views: V[]): void;
+  onChange(change: Change<V>): void;
+}
+
+export interface Feed<V> {
+  watches: Watch[];
+  subscribe(listener: Listener<V>): void;
+}
+
+/** Several watches of one kind seen as one: the first list is handed on when all of them are there. For kinds of which there are few. */
+export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V>): Feed<V> {
+  const listeners: Listener<V>[] = [];
+  const held = scopes.map(() => undefined as Map<string, V> | undefined);
+
+  function onList(index: number, views: V[]): void {
+    held[index] = new Map(views.map((view) => [view.metadata.uid, view]));
+    if (!held.every((scope) => scope !== undefined)) return;
+    const all = held.flatMap((scope) => [...scope.values()]);
+    for (const listener of listeners) listener.onList(all);
+  }
+
+  function onChange(index: number, change: Change<V>): void {
+    if (change.type === 'upsert') held[index]?.set(change.view.metadata.uid, change.view);
+    else held[index]?.delete(change.uid);
+    if (held.every((scope) => scope !== undefined)) for (const listener of listeners) listener.onChange(change);
+  }
+
+  const watches = scopes.map((namespace, index) =>
+    createWatch<V>({
+      ...deps,
+      ...(namespace === undefined ? {} : { namespace }),
+      onList: (views) => onList(index, views),
+      onChange: (change) => onChange(index, change),
+    }),
+  );
+  return { watches, subscribe: (listener) => void listeners.push(listener) };
+}

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { accounts, protectedLabel, userOf } from '../../src/manifests/manifest.ts';
+import { joinCluster, type Cluster } from '../cluster/cluster.ts';
+
+/** What the API server itself refuses, once `kubectl apply --server-side -f deploy/manifests` was done. */
+const manifests = join(import.meta.dirname, '../../deploy/manifests');
+const uuid = '3f9a1c00-0000-4000-8000-000000000001';
+
+let cluster: Cluster;
+let shop: string; // where erin edits, ada approves and robot is a service account
+let other: string; // another team's
+let guarded: string; // labelled as protected
+/** Kubeconfig by person. */
+const as: Record<string, string> = {};
+
+const watcher = userOf('tapfix', accounts.watcher);
+const quotaAction = { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'limits', uid: 'u-1' } };
+
+interface Fix {
+  spec: { approval: { state: string; by?: string; via?: string }; [field: string]: unknown };
+  status?: { phase?: string };
+}
+
+const fix = (name: string, spec: object = {}, metadata: object = {}) => ({
+  apiVersion: 'tapfix.dev/v1alpha1',
+  kind: 'Remediation',
+  metadata: { name, ...metadata },
+  spec: {
+    incident: {
+      ...{ key: 'shop/ResourceQuota/limits', class: 'QuotaExceeded', severity: 'critical', reason: 'FailedCreate' },
+      ...{ object: { kind: 'ResourceQuota', name: 'limits', uid: 'u-1' }, message: 'exceeded quota: limits' },
+      firstSeen: '2026-11-16T10:00:00Z',
+    },
+    diagnosis: 'The quota limits blocks every new pod.',
+    context: { changed: [], evidence: [] },
+    action: quotaAction,
+    rationale: 'Nothing but the quota is deleted.',
+    proposedBy: 'admin',
+    ttlMinutes: 30,
+    approval: { state: 'Pending' },
+    ...spec,
+  },
+});
+
+const run = (who: string, args: string[], input?: object) =>
+  cluster.kubectl(args, { kubeconfig: as[who]!, ...(input && { input: JSON.stringify(input) }) });
+const refused = (who: string, args: string[], input?: object) =>
+  cluster.kubectl(args, { kubeconfig: as[who]!, expectFailure: true, ...(input && { input: JSON.stringify(input) }) });
+const create = (namespace: string) => ['create', '-n', namespace, '-f', '-'];
+const patch = (name: string, body: object, namespace = shop) =>
+  ['patch', 'fix', name, '-n', namespace, '--type', 'merge', '-p', JSON.stringify(body)]; // prettier-ignore
+const approval = (name: string, body: object, namespace = shop) => patch(name, { spec: { approval: body } }, namespace);
+const status = (name: string, body: object) => [...patch(name, { status: body }), '--subresource=status'];
+const read = async (name: string) => (await cluster.get<Fix>('remediations.tapfix.dev', shop, name))!;
+const pending = async (name: string, namespace = shop) => {
+  await run('admin', create(namespace), fix(name));
+  return name;
+};
+const bind = (namespace: string, role: string, subject: string) =>
+  run('admin', ['create', 'rolebinding', `b-${role}-${subject.replaceAll(/\W/g, '-')}`.slice(0, 60), '-n', namespace, `--clusterrole=${role}`, subject]); // prettier-ignore
+/** Policies and rights take a moment to be in force. */
+const untilRefused = (words: RegExp, attempt: () => Promise<string>) =>
+  cluster.waitFor(`a refusal`, async () => (assert.match(await attempt().catch(String), words), true), 30_000);
+const untilAllowed = (attempt: () => Promise<string>) => cluster.waitFor('to be allowed', attempt, 30_000);
+
+before(async () => {
+  cluster = await joinCluster();
+  as.admin = cluster.kubeconfig;
+  for (const _ of ['once', 'and again']) await run('admin', ['apply', '--server-side', '-f', manifests]);
+  // Nobody else is to write here meanwhile.
+  await run('admin', ['delete', 'deployments', '--all', '-n', 'tapfix']);
+  await run('admin', ['wait', 'crd', 'remediations.tapfix.dev', '--for=condition=Established']);
+  shop = await cluster.freshNamespace('shop');
+  other = await cluster.freshNamespace('other');
+  guarded = await cluster.freshNamespace('guarded');
+  await run('admin', ['label', 'namespace', guarded, `${protectedLabel}=true`]);
+  for (const user of ['erin', 'ada']) as[user] = await cluster.userKubeconfig(user);
+  for (const [name, account] of Object.entries(accounts)) as[name] = await cluster.serviceAccountKubeconfig('tapfix', account); // prettier-ignore
+  await run('admin', ['create', 'serviceaccount', 'robot', '-n', shop]);
+  as.robot = await cluster.serviceAccountKubeconfig(shop, 'robot');
+
+  const writes = [
+    '--verb=get,create,patch,update',
+    '--resource=remediations.tapfix.dev,remediations.tapfix.dev/status',
+  ];
+  await run('admin', ['create', 'clusterrole', `fix-editor-${shop}`, ...writes]);
+  for (const namespace of [shop, other]) await bind(namespace, `fix-editor-${shop}`, '--user=erin');
+  await bind(other, `fix-editor-${shop}`, '--user=ada');
+  await bind(shop, 'edit', '--user=erin');
+  await bind(shop, 'tapfix-approver', '--user=ada');
+  await bind(shop, 'tapfix-approver', `--serviceaccount=${shop}:robot`);
+  // Far more than tapfix ever mints: what is refused to the writer here, the policy refuses, not RBAC.
+  for (const namespace of [shop, guarded]) await bind(namespace, 'cluster-admin', '--serviceaccount=tapfix:tapfix-writer'); // prettier-ignore
+
+  const canary = await pending('canary');
+  const decided = [...approval(canary, { state: 'Approved' }), '--dry-run=server'];
+  await untilRefused(/may not propose/, () => run('erin', [...create(shop), '--dry-run=server'], fix('c')));
+  await untilRefused(/may not decide/, () => run('erin', decided));
+  await untilRefused(/no action of tapfix/, () => run('writer', ['create', 'configmap', 'c', '-n', shop, '--dry-run=server'])); // prettier-ignore
+  await untilAllowed(() => run('ada', decided));
+});
+after(async () => {
+  const namespaces = [shop, other, guarded].filter((name) => name !== undefined);
+  await cluster?.kubectl(['delete', 'namespace', '--wait=false', '--ignore-not-found', 'none', ...namespaces]);
+});
+
+test('who may edit everything in a namespace can neither propose nor decide in it', async (t) => {
+  const name = await pending('edited');
+  const elsewhere = await pending('elsewhere', other);
+  const approved = { approval: { state: 'Approved', by: 'erin' }, proposedBy: 'erin' };
+  const cases: [string, string[], object | undefined, RegExp][] = [
+    ['creating', create(shop), fix('x', { proposedBy: 'erin' }), /user "erin" may not propose a Remediation in namespace shop-\w+: that takes the verb "propose"/],
+    ['creating it approved', create(shop), fix('x', approved), /user "erin" may not propose/],
+    ['editing the action', patch(name, { spec: { action: { deleteResourceQuota: { name: 'theirs' } } } }), undefined, /spec\.action cannot be changed after creation/],
+    ['removing the action', patch(name, { spec: { action: null } }), undefined, /spec\.action cannot be changed after creation/],
+    ['editing the time to live', patch(name, { spec: { ttlMinutes: 60 } }), undefined, /spec\.ttlMinutes cannot be changed after creation/],
+    ['adding what it follows', patch(name, { spec: { follows: { name: 'a', uid: 'b' } } }), undefined, /spec\.follows cannot be changed/],
+    ['deciding', approval(name, { state: 'Approved' }), undefined, /user "erin" may not decide in namespace shop-\w+: that takes the verb "approve"/],
+    ['deciding for somebody', approval(name, { state: 'Approved', by: 'ada' }), undefined, /user "erin" may not decide/],
+    ['deciding in another team\'s namespace', approval(elsewhere, { state: 'Rejected' }, other), undefined, /user "erin" may not decide in namespace other-/],
+    ['writing the phase', status(name, { phase: 'Proposed' }), undefined, /user "erin" may not change more of the status .* takes the verb "control"/],
+    ['writing sightings', status(name, { sightings: { count: 1, lastSeen: '2026-11-16T10:00:00Z' } }), undefined, /may not change sightings .* takes the verb "observe"/],
+    ['acknowledging for somebody', patch(name, { metadata: { annotations: { 'tapfix.dev/acknowledged-by': 'ada' } } }), undefined, /acknowledged-by must name who sets it, "erin", not "ada"/],
+  ]; // prettier-ignore
+  for (const [what, args, input, words] of cases) {
+    await t.test(what, async () => assert.match(await refused('erin', args, input), words));
+  }
+  await run('erin', patch(name, { metadata: { annotations: { 'tapfix.dev/acknowledged-by': 'erin' } } }));
+  await run('erin', patch(name, { metadata: { annotations: { 'tapfix.dev/acknowledged-by': null } } }));
+});
+
+test('who may propose creates it undecided, without a status, in its own name', async () => {
+  const approved = { state: 'Approved', by: 'telegram:123' };
+  const inOwnName = { proposedBy: watcher };
+  assert.match(
+    await refused('watcher', create(shop), fix('x', { ...inOwnName, approval: approved })),
+    /created undecided/,
+  );
+  assert.match(await refused('watcher', create(shop), fix('x')), /proposedBy must be who creates it, "system:serviceaccount:tapfix:tapfix-watcher", not "admin"/); // prettier-ignore
+  await run('watcher', create(shop), { ...fix('born', inOwnName), status: { phase: 'Recovered' } });
+  assert.equal((await read('born')).status, undefined);
+  const notice = { channel: 'console', chat: '', members: [], form: 'card' };
+  const body = { apiVersion: 'tapfix.dev/v1alpha1', kind: 'Notice', metadata: { name: 'n1' }, spec: notice };
+  await run('watcher', [...create('tapfix'), '--dry-run=server'], body);
+  assert.match(await refused('watcher', create(shop), body), /cannot create resource "notices"/);
+});
+
+test('an approver decides with kubectl alone, once, in the namespaces it was bound in', async () => {
+  const name = await pending('kubectl');
+  assert.match(await refused('ada', approval(name, { state: 'Approved', by: 'erin' })), /approval\.by must be who decides, "ada", not "erin"/); // prettier-ignore
+  assert.match(await refused('ada', approval(name, { state: 'Approved', by: 'telegram:1' })), /must be who decides/);
+  assert.match(await refused('ada', approval(name, { by: 'ada' })), /set together with a decision/);
+  await run('ada', approval(name, { state: 'Approved' }));
+  assert.deepEqual((await read(name)).spec.approval, { state: 'Approved', by: 'ada', via: 'kubernetes' });
+  for (const who of ['ada', 'admin', 'watcher']) {
+    assert.match(await refused(who, approval(name, { state: 'Rejected', by: who })), /already Approved by ada: a decision is made once/); // prettier-ignore
+  }
+  const elsewhere = await pending('not-adas', other);
+  assert.match(await refused('ada', approval(elsewhere, { state: 'Approved' }, other)), /user "ada" may not decide in namespace other-/); // prettier-ignore
+});
+
+test('a cluster-admin decides in its own name; a service account does not, whatever it may', async () => {
+  await run('admin', approval(await pending('admins'), { state: 'Approved', by: 'admin' }));
+  await run('admin', approval(await pending('admins-too'), { state: 'Rejected', note: 'not now' }));
+  assert.equal((await read('admins-too')).spec.approval.by, 'admin');
+  const name = await pending('robots');
+  const robot = userOf(shop, 'robot');
+  assert.match(await refused('robot', approval(name, { state: 'Approved', by: robot })), /service account ".*:robot" may not decide: people do/); // prettier-ignore
+  assert.match(await refused('robot', approval(name, { state: 'Approved', by: 'slack:U1' })), /may not decide: people/);
+  assert.match(await refused('robot', approval(name, { state: 'Approved' })), /must say whose it is/);
+});
+
+test('the watcher records chat identities and sightings, and nothing else', async () => {
+  const name = await pending('chat');
+  for (const by of ['ada', watcher, 'Telegram:1']) {
+    assert.match(await refused('watcher', approval(name, { state: 'Approved', by })), /must be who decides/);
+  }
+  const lastSeen = '2026-11-16T10:00:00Z';
+  const condition = (type: string) => ({
+    type,
+    status: 'True',
+    reason: 'R',
+    message: '',
+    lastTransitionTime: lastSeen,
+  });
+  await run('watcher', approval(name, { state: 'Approved', by: 'telegram:123', via: 'telegram' }));
+  await run('watcher', patch(name, { metadata: { annotations: { 'tapfix.dev/acknowledged-by': 'slack:U1' } } }));
+  await run('watcher', status(name, { sightings: { count: 1, lastSeen }, conditions: [condition('IncidentCleared')] }));
+  assert.match(await refused('watcher', status(name, { phase: 'Proposed' })), /takes the verb "control"/);
+  assert.match(await refused('watcher', status(name, { preview: { diff: '', targetHash: '', at: lastSeen } })), /takes the verb "control"/); // prettier-ignore
+  const both = [condition('IncidentCleared'), condition('Confirmed')];
+  assert.match(await refused('watcher', status(name, { conditions: both })), /takes the verb "control"/);
+  await run('controller', status(name, { conditions: both, phase: 'Proposed' }));
+  assert.match(await refused('controller', status(name, { conditions: [condition('Confirmed')] })), /takes the verb "observe"/); // prettier-ignore
+  assert.match(await refused('controller', status(name, { sightings: { count: 2, lastSeen } })), /takes the verb "observe"/); // prettier-ignore
+  assert.match(await refused('watcher', ['get', 'secrets', '-n', 'tapfix']), /cannot list resource "secrets"/);
+});
+
+test('the controller moves the phase along the listed transitions only', async () => {
+  const name = await pending('phases');
+  assert.match(await refused('controller', status(name, { phase: 'Applied' })), /status\.phase cannot go from "" to "Applied"/); // prettier-ignore
+  for (const phase of ['Proposed', 'Approved', 'Applying', 'Applied', 'Failed', 'Recovered']) {
+    await run('controller', status(name, { phase }));
+    assert.match(await refused('controller', status(name, { phase: 'Noticed' })), new RegExp(`from "${phase}" to "Noticed"`)); // prettier-ignore
+  }
+  assert.match(await refused('controller', status(name, { phase: null })), /cannot go from "Recovered" to ""/);
+  assert.match(await refused('controller', approval(name, { state: 'Approved', by: 'ada' })), /cannot patch resource/);
+});
+
+test('the schema refuses what no card or action could be made of', async (t) => {
+  const undo = { type: 'RolloutUndo', rolloutUndo: { kind: 'Deployment', name: 'api', uid: 'u', toRevision: 3 } };
+  const cases: [string, object, RegExp][] = [
+    ['a bell in the diagnosis', { diagnosis: 'ring \u0007' }, /spec\.diagnosis: Invalid value/],
+    ['a null byte in the rationale', { rationale: 'end\u0000' }, /spec\.rationale: Invalid value/],
+    ['an escape in the evidence', { context: { changed: [], evidence: ['\u001b[2J'] } }, /spec\.context\.evidence\[0\]/],
+    ['the params of another action', { action: { ...undo, type: 'DeleteResourceQuota' } }, /spec\.action\.deleteResourceQuota is required by type DeleteResourceQuota/],
+    ['two blocks of params', { action: { ...quotaAction, ...undo } }, /spec\.action\.deleteResourceQuota is required by type DeleteResourceQuota and belongs to no other/],
+    ['an action there is not', { action: { type: 'RunScript' } }, /Unsupported value: "RunScript"/],
+    ['a decision that can be waited for all day', { ttlMinutes: 61 }, /should be less than or equal to 60/],
+    ['a novel', { rationale: 'x'.repeat(2049) }, /may not be more than 2048/],
+  ]; // prettier-ignore
+  for (const [what, spec, words] of cases) {
+    await t.test(what, async () => assert.match(await refused('admin', create(shop), fix('x', spec)), words));
+  }
+  await run('admin', create(shop), fix('undo', { action: undo, diagnosis: 'two\nlines\tof it' }));
+});
+
+test('kubectl shows what matters, under the short names', async () => {
+  await run('admin', approval(await pending('shown'), { state: 'Rejected', by: 'admin' }));
+  for (const short of ['fix', 'rem']) {
+    const [head, row] = (await run('admin', ['get', short, 'shown', '-n', shop])).trim().split('\n');
+    assert.deepEqual(head?.split(/\s+/), ['NAME', 'TYPE', 'TARGET', 'PHASE', 'APPROVAL', 'BY', 'AGE']);
+    assert.match(row ?? '', /^shown +DeleteResourceQuota +limits +Rejected +admin +\d+s$/);
+  }
+});
+
+test('the writer, though bound to cluster-admin, can do what the actions do and no more', async (t) => {
+  const made = (args: string[], namespace = shop) => run('admin', ['create', ...args, '-n', namespace]);
+  const nothing = ['create', 'deployment', 'api', '--image=localhost/app:1.0', '--replicas=0', '-n'];
+  for (const namespace of [shop, guarded]) await run('admin', [...nothing, namespace]);
+  for (const quota of ['free', 'kept']) await made(['quota', quota, '--hard=services=9']);
+  await made(['quota', 'theirs', '--hard=services=9'], guarded);
+  await run('admin', ['label', 'quota', 'kept', '-n', shop, `${protectedLabel}=true`]);
+  const set = async () => (await run('admin', ['get', 'replicasets', '-n', shop, '-o', 'name'])).trim();
+  const replicaSet = await cluster.waitFor('the ReplicaSet', set, 20_000);
+  const cases: [string, string[], RegExp][] = [
+    ['creating anything', ['create', 'configmap', 'x', '-n', shop], /tapfix-writer may not CREATE \/configmaps: no action of tapfix does that/],
+    ['deleting a Deployment', ['delete', 'deployment', 'api', '-n', shop], /may not DELETE apps\/deployments/],
+    ['deleting all quotas at once', ['delete', '--raw', `/api/v1/namespaces/${shop}/resourcequotas`], /may not DELETE ALL \/resourcequotas/],
+    ['scaling', ['scale', 'deployment', 'api', '--replicas=1', '-n', shop], /may not UPDATE apps\/deployments\/scale/],
+    ['changing a quota', ['annotate', 'quota', 'free', 'a=b', '-n', shop], /may not UPDATE \/resourcequotas/],
+    ['deleting a protected quota', ['delete', 'quota', 'kept', '-n', shop], /resourcequotas kept is protected by its label/],
+    ['a protected namespace', ['delete', 'quota', 'theirs', '-n', guarded], /namespace guarded-\w+ is protected/],
+    ['a change that protects', ['label', 'deployment', 'api', `${protectedLabel}=true`, '-n', shop], /protected by its label/],
+    ['a nudge that scales', ['patch', replicaSet, '-n', shop, '-p', '{"spec":{"replicas":5}}'], /may only be annotated/],
+    ['a nudge that labels', ['label', replicaSet, '-n', shop, 'a=b'], /may only be annotated/],
+  ]; // prettier-ignore
+  for (const [what, args, words] of cases) {
+    await t.test(what, async () => assert.match(await refused('writer', args), words));
+  }
+  await run('writer', ['annotate', replicaSet, '-n', shop, 'tapfix.dev/nudge=1']);
+  await run('writer', ['delete', 'quota', 'free', '-n', shop]);
+  await run('writer', ['set', 'image', 'deployment/api', '*=localhost/app:2.0', '-n', shop]);
+  await run('admin', ['create', 'rolebinding', 'writer-here', '--clusterrole=admin', '--serviceaccount=tapfix:tapfix-writer', '-n', 'kube-system']); // prettier-ignore
+  const annotate = ['annotate', 'deployment', 'any', 'a=b', '-n', 'kube-system'];
+  await run('admin', ['create', 'deployment', 'any', '--image=localhost/app:1.0', '--replicas=0', '-n', 'kube-system']);
+  await untilRefused(/namespace kube-system is protected/, () => run('writer', annotate));
+  await run('admin', ['delete', 'deployment/any', 'rolebinding/writer-here', '-n', 'kube-system']);
+});
+
+test('the controller binds the writer to the writer roles, under our name, and does nothing else to rights', async () => {
+  const binding = (name: string, role: string, subject: string) =>
+    ['create', 'rolebinding', name, '-n', shop, `--clusterrole=${role}`, `--serviceaccount=${subject}`]; // prettier-ignore
+  const ours = 'tapfix:tapfix-writer';
+  const quotas = 'tapfix-writer-quotas';
+  assert.match(await refused('controller', binding('mine', quotas, ours)), /only RoleBindings named tapfix-<uid/);
+  assert.match(await refused('controller', binding(`tapfix-${uuid}`, quotas, `${shop}:robot`)), /one subject, the service account tapfix-writer/); // prettier-ignore
+  const two = [...binding(`tapfix-${uuid}`, quotas, ours), '--user=erin'];
+  assert.match(await refused('controller', two), /one subject/);
+  assert.match(await refused('controller', binding(`tapfix-${uuid}`, 'edit', ours)), /forbidden/);
+  assert.match(await refused('controller', ['delete', 'rolebinding', '-n', shop, 'b-edit---user-erin']), /only RoleBindings named/); // prettier-ignore
+  await run('controller', binding(`tapfix-${uuid}`, quotas, ours));
+  await run('controller', ['delete', 'rolebinding', '-n', shop, `tapfix-${uuid}`]);
+  await run('controller', ['create', 'token', 'tapfix-writer', '-n', 'tapfix']);
+  assert.match(await refused('controller', ['create', 'token', 'tapfix-watcher', '-n', 'tapfix']), /cannot create resource "serviceaccounts\/token"/); // prettier-ignore
+});

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Remediation } from '../../src/kube/remediation.ts';
+import { type AuditEvent, type Cluster, joinCluster } from '../cluster/cluster.ts';
+import { type Chat, type ChatMessage, mallory, startChat } from './support/chat.ts';
+import {
+  applyIn,
+  available,
+  breakByQuota,
+  breakByRollout,
+  deployment,
+  fixInPhase,
+  onlyFix,
+} from './support/incidents.ts';
+import { installTapfix, removeDeployments, rolledOut } from './support/tapfix.ts';
+
+/** tapfix runs as pods of deploy/manifests on the real node; a stand-in that nobody here wrote is the chat. */
+let cluster: Cluster;
+let chat: Chat;
+
+before(async () => {
+  cluster = await joinCluster();
+  chat = await startChat(cluster.nodeAddress);
+  await installTapfix(cluster, { apiRoot: chat.apiRoot });
+});
+after(async () => {
+  await removeDeployments(cluster);
+  await chat.close();
+});
+
+const about = (namespace: string): ChatMessage[] => chat.messages().filter(({ text }) => text.includes(namespace));
+const messageAbout = (namespace: string, words: RegExp, timeoutMs = 60_000): Promise<ChatMessage> =>
+  cluster.waitFor(
+    `a message about ${namespace} with ${words}`,
+    async () => {
+      const [message] = about(namespace);
+      return message && words.test(message.text) ? message : undefined;
+    },
+    timeoutMs,
+  );
+const withButton = (namespace: string, label: RegExp): Promise<ChatMessage> =>
+  cluster.waitFor(
+    `a button ${label}`,
+    async () => about(namespace).find(({ buttons }) => buttons.some(({ text }) => label.test(text))),
+    60_000,
+  );
+
+const account = (name: string): string => `system:serviceaccount:tapfix:${name}`;
+const isRealWrite = ({ verb, dryRun, code }: AuditEvent): boolean =>
+  ['create', 'update', 'patch', 'delete'].includes(verb) && !dryRun && code < 300;
+
+/** Real writes of tapfix's three accounts to anything but its own resources. */
+async function writes(namespace: string): Promise<string[]> {
+  const ours = ['tapfix-writer', 'tapfix-watcher', 'tapfix-controller'].map(account);
+  const own = [
+    'remediations',
+    'notices',
+    'events',
+    'rolebindings',
+    'subjectaccessreviews',
+    'selfsubjectreviews',
+    'serviceaccounts',
+  ];
+  return (await cluster.audit())
+    .filter(
+      (event) =>
+        isRealWrite(event) &&
+        ours.includes(event.user) &&
+        event.namespace === namespace &&
+        !own.includes(event.resource),
+    )
+    .map(({ user, verb, resource }) => `${user.split(':').pop()} ${verb} ${resource}`);
+}
+const bindings = async (namespace: string): Promise<string[]> =>
+  (await cluster.list<{ metadata: { name: string } }>('rolebindings', namespace))
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name.startsWith('tapfix-'));
+
+describe('a quota that blocks pods', () => {
+  let namespace: string;
+  let pressedAt: number;
+
+  test('becomes one message with one fix, however many events say it', async () => {
+    namespace = await cluster.freshNamespace('e2e-quota');
+    await breakByQuota(cluster, namespace, ['api', 'web', 'worker']);
+    const message = await messageAbout(namespace, /platform-hardening/);
+    assert.match(message.text, /blocks \d workloads?/);
+    const events = await cluster.list<{ reason: string }>('events', namespace);
+    await cluster.waitFor(
+      'twenty FailedCreate events',
+      async () => {
+        const seen = (await cluster.list<{ reason: string; count?: number }>('events', namespace)).filter(
+          ({ reason }) => reason === 'FailedCreate',
+        );
+        return seen.reduce((sum, { count = 1 }) => sum + count, 0) >= 20;
+      },
+      60_000,
+    );
+    assert.ok(events.length > 0);
+    const fix = await fixInPhase(cluster, namespace, 'Proposed', 10_000);
+    assert.equal(fix.spec.incident.key, `${namespace}/ResourceQuota/platform-hardening`);
+    assert.equal(fix.spec.action?.type, 'DeleteResourceQuota');
+  });
+
+  test('stays one card with no undo after 90 s and a missed progress deadline', async () => {
+    await sleep(90_000);
+    const deployments = await cluster.list<{ status: { conditions: { type: string; reason: string }[] } }>(
+      'deployments',
+      namespace,
+    );
+    assert.ok(
+      deployments.every(({ status }) => status.conditions.some(({ reason }) => reason === 'ProgressDeadlineExceeded')),
+      'the deadline was to be missed',
+    );
+    assert.equal(about(namespace).length, 1);
+    assert.equal((await onlyFix(cluster, namespace))?.spec.action?.type, 'DeleteResourceQuota');
+    const fix = await onlyFix(cluster, namespace);
+    assert.deepEqual(fix?.status?.sightings?.affected, ['Deployment/api', 'Deployment/web', 'Deployment/worker']);
+  });
+
+  test('is not deleted by a stranger, nor without being asked twice', async () => {
+    const message = await withButton(namespace, /Approve/);
+    await chat.press(message, /Approve/, mallory);
+    await cluster.waitFor('the refusal', async () => chat.answers().some((text) => /approver/i.test(text)), 15_000);
+    await chat.press(message, /Approve/);
+    await withButton(namespace, /^Yes, delete/);
+    assert.equal((await onlyFix(cluster, namespace))?.spec.approval.state, 'Pending');
+  });
+
+  test('is deleted after the second tap, the pods are back within 10 s, and the message turns green', async () => {
+    pressedAt = Date.now();
+    await chat.press(await withButton(namespace, /^Yes, delete/), /^Yes, delete/);
+    const deletedAt = await cluster.waitFor(
+      'the quota to be gone',
+      async () => ((await cluster.list('resourcequotas', namespace)).length === 0 ? Date.now() : undefined),
+      30_000,
+    );
+    await cluster.waitFor(
+      'all pods to be running',
+      async () => {
+        const pods = await cluster.list<{ status: { phase: string } }>('pods', namespace);
+        return pods.length === 6 && pods.every(({ status }) => status.phase === 'Running');
+      },
+      10_000,
+    );
+    console.log(
+      `  pods back ${((Date.now() - deletedAt) / 1000).toFixed(1)} s after the delete, ${((Date.now() - pressedAt) / 1000).toFixed(1)} s after the tap`,
+    );
+    const fix = await fixInPhase(cluster, namespace, 'Recovered', 60_000);
+    assert.equal(fix.spec.approval.by, 'telegram:111');
+    const message = await messageAbout(namespace, /🟢.*recovered/s);
+    assert.equal(about(namespace).length, 1);
+    assert.deepEqual(message.buttons, []);
+  });
+
+  test('was deleted exactly once, by the writer alone, and no right is left', async () => {
+    const done = await writes(namespace);
+    assert.deepEqual(
+      done.filter((line) => line.includes('resourcequotas')),
+      ['tapfix-writer delete resourcequotas'],
+    );
+    assert.ok(
+      done.every((line) => line.startsWith('tapfix-writer ')),
+      done.join(', '),
+    );
+    assert.ok(
+      done.every((line) => /resourcequotas|replicasets/.test(line)),
+      done.join(', '),
+    );
+    assert.deepEqual(await bindings(namespace), []);
+  });
+});
+
+describe('a new revision that crash-loops', () => {
+  let namespace: string;
+
+  test('becomes one message that offers the undo', async () => {
+    namespace = await cluster.freshNamespace('e2e-crash');
+    await applyIn(cluster, namespace, deployment('checkout', 2, ['run']));
+    await available(cluster, namespace, 'checkout');
+    await sleep(8_000); // stableFor is 5 s here: the good revision must have been seen healthy
+    await breakByRollout(cluster, namespace);
+    const message = await messageAbout(namespace, /checkout keeps crashing/, 90_000);
+    assert.match(message.text, /crash/);
+    const fix = await fixInPhase(cluster, namespace, 'Proposed', 10_000);
+    assert.deepEqual(fix.spec.action, {
+      type: 'RolloutUndo',
+      rolloutUndo: { kind: 'Deployment', name: 'checkout', uid: fix.spec.incident.object.uid, toRevision: 1 },
+    });
+  });
+
+  test('is undone after one tap and turns green', async () => {
+    await chat.press(await withButton(namespace, /Approve undo/), /Approve undo/);
+    await fixInPhase(cluster, namespace, 'Recovered', 90_000);
+    await messageAbout(namespace, /🟢.*recovered/s);
+    assert.equal(about(namespace).length, 1);
+    const { spec } = (await cluster.get<{ spec: { template: { spec: { containers: { args: string[] }[] } } } }>(
+      'deployments',
+      namespace,
+      'checkout',
+    ))!;
+    assert.deepEqual(spec.template.spec.containers[0]?.args, ['run']);
+  });
+
+  test('was undone by exactly one write of the writer, and no right is left', async () => {
+    assert.deepEqual(await writes(namespace), ['tapfix-writer patch deployments']);
+    assert.deepEqual(await bindings(namespace), []);
+  });
+});
+
+describe('what must not be said again', () => {
+  let rejected: string;
+  let open: string;
+  let patient: string;
+
+  test('a rejected fix that still fails is silent; a restart with both open repeats nothing', async () => {
+    rejected = await cluster.freshNamespace('e2e-reject');
+    open = await cluster.freshNamespace('e2e-open');
+    await breakByQuota(cluster, rejected);
+    await applyIn(cluster, open, deployment('checkout', 1, ['crash']));
+    await withButton(rejected, /Reject/);
+    await chat.press(await withButton(rejected, /Reject/), /Reject/);
+    await fixInPhase(cluster, rejected, 'Rejected', 30_000);
+    await messageAbout(rejected, /rejected by Ada/);
+    await messageAbout(open, /checkout keeps crashing/, 90_000);
+    const posts = chat.posts();
+    await cluster.kubectl(['-n', 'tapfix', 'delete', 'pod', '--all', '--grace-period=0', '--force']);
+    await rolledOut(cluster);
+    await sleep(180_000);
+    assert.equal(chat.posts(), posts, 'nothing was posted in three minutes');
+    assert.equal((await onlyFix(cluster, rejected))?.status?.phase, 'Rejected');
+    assert.equal((await onlyFix(cluster, open))?.status?.phase, 'Noticed');
+  });
+
+  test('killed during patience: told once after the restart', async () => {
+    patient = await cluster.freshNamespace('e2e-patient');
+    await breakByQuota(cluster, patient);
+    await cluster.waitFor(
+      'the first refusal',
+      async () =>
+        (await cluster.list<{ reason: string }>('events', patient)).some(({ reason }) => reason === 'FailedCreate'),
+      20_000,
+    );
+    await cluster.kubectl(['-n', 'tapfix', 'delete', 'pod', '--all', '--grace-period=0', '--force']);
+    await rolledOut(cluster);
+    await messageAbout(patient, /platform-hardening/, 90_000);
+    await sleep(10_000);
+    assert.equal(about(patient).length, 1);
+  });
+
+  test('what heals by itself is closed in grey, and nothing was changed', async () => {
+    await cluster.kubectl(['-n', patient, 'delete', 'resourcequota', 'platform-hardening']);
+    await cluster.kubectl(['-n', patient, 'annotate', 'replicaset', '--all', 'poke=1']);
+    const fix: Remediation = await fixInPhase(cluster, patient, 'Resolved', 60_000);
+    assert.equal(fix.spec.approval.state, 'Pending');
+    await messageAbout(patient, /⚪/);
+    assert.deepEqual(await writes(patient), []);
+  });
+
+  test('no secret stands in any log', async () => {
+    for (const name of ['tapfix-watcher', 'tapfix-controller']) {
+      const log = await cluster.kubectl(['-n', 'tapfix', 'logs', `deploy/${name}`]);
+      assert.ok(log.length > 0);
+      assert.doesNotMatch(log, /AAE2etesttoken|eyJhbGciOi/);
+    }
+  });
+});

@@ -1,0 +1,150 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { buildImageTar } from '../../cluster/image.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { ada, botToken, chatId } from './chat.ts';
+
+const root = new URL('../../../', import.meta.url).pathname;
+export const image = `localhost/tapfix:${packageJson.version}`;
+
+export interface ConfigOptions {
+  apiRoot: string;
+  include?: string[];
+  crashLoopFor?: string;
+  quotaFor?: string;
+  stableFor?: string;
+}
+
+/** Patience and windows are shortened by config only; the product has no special cases for tests. */
+export const configText = ({
+  apiRoot,
+  include = ['e2e-*'],
+  crashLoopFor = '5s',
+  quotaFor = '5s',
+  stableFor = '5s',
+}: ConfigOptions): string => `
+cluster: e2e
+namespaces: {include: ${JSON.stringify(include)}}
+classes:
+  CrashLoop: {for: ${crashLoopFor}}
+  QuotaExceeded: {for: ${quotaFor}}
+notices: {coalesce: 2s}
+recovery: {stableFor: ${stableFor}, timeout: 2m}
+approval:
+  approvers: [{name: Ada, telegram: ${ada}}]
+channels:
+  telegram: {chat: ${chatId}, apiRoot: "${apiRoot}"}
+`;
+
+/** CRDs, policies, rights and accounts of deploy/manifests, without the Deployments; tests that run tapfix as a process use this. */
+export async function installResources(cluster: Cluster): Promise<void> {
+  for (const file of await manifestFiles()) if (!file.includes('deployments')) await applyFile(cluster, file);
+  await cluster.waitFor('the admission policies to bite', () => policiesBite(cluster), 60_000);
+}
+
+/** The whole of deploy/manifests, as pods on the real node, each with only its own ServiceAccount. */
+export async function installTapfix(cluster: Cluster, config: ConfigOptions): Promise<void> {
+  const tar = join(await mkdtemp(join(tmpdir(), 'tapfix-image-')), 'image.tar');
+  await buildImageTar({ dockerfile: join(root, 'deploy/Dockerfile'), context: root, tag: image, out: tar });
+  await cluster.importImage(tar);
+  await installResources(cluster);
+  await setConfig(cluster, config);
+  const secret = [
+    '-n',
+    'tapfix',
+    'create',
+    'secret',
+    'generic',
+    'tapfix-chat',
+    `--from-literal=TELEGRAM_BOT_TOKEN=${botToken}`,
+  ];
+  await cluster.apply(await cluster.kubectl([...secret, '--dry-run=client', '-o', 'yaml']));
+  for (const file of await manifestFiles()) if (file.includes('deployments')) await applyFile(cluster, file);
+  await rolledOut(cluster);
+}
+
+export async function setConfig(cluster: Cluster, config: ConfigOptions): Promise<void> {
+  const data = JSON.stringify({ data: { 'config.yaml': configText(config) } });
+  await cluster.kubectl(['-n', 'tapfix', 'patch', 'configmap', 'tapfix-config', '--type', 'merge', '-p', data]);
+}
+
+export async function rolledOut(cluster: Cluster): Promise<void> {
+  for (const name of ['tapfix-watcher', 'tapfix-controller'])
+    await cluster.kubectl(['-n', 'tapfix', 'rollout', 'status', `deploy/${name}`, '--timeout=120s']);
+}
+
+export async function removeDeployments(cluster: Cluster): Promise<void> {
+  await cluster.kubectl(['-n', 'tapfix', 'delete', 'deploy', '--all', '--wait=true']);
+  await cluster.waitFor(
+    'tapfix pods to be gone',
+    async () => (await cluster.list('pods', 'tapfix')).length === 0,
+    60_000,
+  );
+}
+
+async function manifestFiles(): Promise<string[]> {
+  return (await readdir(join(root, 'deploy/manifests'))).filter((name) => name.endsWith('.yaml')).sort();
+}
+
+const applyFile = (cluster: Cluster, file: string): Promise<string> =>
+  cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', join(root, 'deploy/manifests', file)]);
+
+/** Policies take a moment to be enforced: a canary that must be refused tells when. */
+async function policiesBite(cluster: Cluster): Promise<boolean> {
+  const canary = `
+apiVersion: tapfix.dev/v1alpha1
+kind: Remediation
+metadata: {name: canary, namespace: default}
+spec:
+  incident: {key: default/Pod/x, class: CrashLoop, severity: info, reason: x, object: {kind: Pod, name: x, uid: x}, message: x, firstSeen: "2026-01-01T00:00:00Z"}
+  diagnosis: x
+  context: {changed: [], evidence: []}
+  rationale: x
+  proposedBy: somebody-else
+  ttlMinutes: 1
+  approval: {state: Pending}
+`;
+  try {
+    await cluster.kubectl(['create', '--dry-run=server', '-f', '-'], { input: canary });
+    return false;
+  } catch (error) {
+    return /proposedBy/.test(String(error));
+  }
+}
+
+export interface Running {
+  process: ChildProcess;
+  log(): string;
+  /** SIGKILL, as a machine dies. */
+  kill(): Promise<void>;
+}
+
+export interface StartOptions {
+  role: 'all' | 'watcher' | 'controller';
+  kubeconfig: string;
+  config: ConfigOptions;
+}
+
+/** The built bundle as a process of its own, for tests that kill it at an exact boundary. */
+export async function startProcess({ role, kubeconfig, config }: StartOptions): Promise<Running> {
+  const file = join(await mkdtemp(join(tmpdir(), 'tapfix-config-')), 'config.yaml');
+  await writeFile(file, `${configText(config)}server: {host: 127.0.0.1, port: 0}\n`);
+  const env = { ...process.env, KUBECONFIG: kubeconfig, TELEGRAM_BOT_TOKEN: botToken, POD_NAMESPACE: 'tapfix' };
+  const context = (await readFile(kubeconfig, 'utf8')).match(/current-context: "?([^"\n]+)/)?.[1] ?? '';
+  const args = [join(root, 'bin/tapfix.js'), 'run', '--config', file, '--role', role, '--context', context];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  return {
+    process: child,
+    log: () => text,
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { nameOf } from '../../src/approvals/people.ts';
+import type { Remediation } from '../../src/kube/remediation.ts';
+import type { MessageContext } from '../../src/notices/context.ts';
+import { aConfig, aFix, aNotice, aQuotaFix, approvedByAda, at, condition, executed, uidOf } from '../support/fixes.ts';
+
+export interface Scene {
+  name: string;
+  members: Remediation[];
+  context: MessageContext;
+}
+
+export const aContext = (over: Partial<MessageContext> = {}): MessageContext => ({
+  cluster: 'prod-eu',
+  nowMs: Date.parse(at('02:14:20')),
+  timeZone: 'Europe/Berlin',
+  confirm: ['DeleteResourceQuota'],
+  nameOf: (by) => nameOf(aConfig(), by),
+  approvable: () => true,
+  confirming: () => undefined,
+  ...over,
+});
+
+const scene = (name: string, members: Remediation[], over: Partial<MessageContext> = {}): Scene => ({
+  name,
+  members,
+  context: aContext(over),
+});
+
+const sightings = (ready: number) => ({ count: 14, lastSeen: at('02:14:34'), ready, desired: 3 });
+const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: Date.parse(at('02:14:50')) };
+const approved = { approval: approvedByAda };
+const rejected = { ...approvedByAda, state: 'Rejected', note: 'known, fix is on its way' } as const;
+const blocked = ['research', 'api', 'web', 'worker'].map((name, n) => ({ kind: 'Deployment', name, uid: uidOf(n) }));
+const quotaUndo = "kubectl apply -f - <<'END'\napiVersion: v1\nkind: ResourceQuota\nEND";
+
+const web = aFix({ n: 2, name: 'web', incident: { class: 'ImagePull' }, status: { sightings: { count: 2, lastSeen: at('02:12:34'), ready: 1, desired: 2 } } });
+const mail = aNotice({ n: 4, name: 'mail', incident: { class: 'JobFailed', object: { kind: 'Job', name: 'mail', uid: uidOf(4) } }, status: { sightings: { count: 2, lastSeen: at('02:12:34') } } });
+const replaced = aFix({ phase: 'Superseded', conditions: [condition('Superseded', '02:13:20')] });
+const successor = aFix({ n: 2, spec: { follows: { name: replaced.metadata.name, uid: replaced.metadata.uid } } });
+const notRecovered = condition('Failed', '02:24:12', { reason: 'NotRecovered', message: 'not healthy within 10 min' });
+
+/** Every state a card can be in. */
+export const scenes: readonly Scene[] = [
+  scene('proposed', [aFix()]),
+  scene('proposed rehearsing', [aFix({ unrehearsed: true })]),
+  scene('proposed rehearsal failed', [
+    aFix({
+      unrehearsed: true,
+      conditions: [condition('Rehearsed', '02:12:36', { status: 'False', message: 'revision 41 is no longer there' })],
+    }),
+  ]),
+  scene('proposed not confirmed', [
+    aFix({ conditions: [condition('Rehearsed', '02:12:36'), condition('Confirmed', '02:12:36', { status: 'False', message: 'revision 41 was not seen healthy' })], unrehearsed: true, status: { preview: { diff: 'app image  b → a', targetHash: 'x', at: at('02:12:36') } } }),
+  ]),
+  scene('proposed nobody may approve', [aFix()], { approvable: () => false }),
+  scene('approved', [aFix(approved)]),
+  scene('applying', [aFix({ ...approved, phase: 'Applying' })]),
+  scene('applied', [aFix({ ...approved, phase: 'Applied', status: { execution: executed, sightings: sightings(2) } })]),
+  scene('recovered', [aFix({ ...approved, phase: 'Recovered', status: { execution: executed, sightings: sightings(3) }, conditions: [condition('Recovered', '02:14:53')] })]),
+  scene('failed not recovered', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(0) }, conditions: [notRecovered] })]),
+  scene('failed healthy later', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(3) }, conditions: [notRecovered, condition('IncidentCleared', '02:50:00')] })]),
+  scene('failed not applied', [aFix({ ...approved, phase: 'Failed', conditions: [condition('Failed', '02:14:12', { reason: 'TargetChanged', message: 'the Deployment has changed since it was approved' })] })]),
+  scene('failed interrupted', [aFix({ ...approved, phase: 'Failed', status: { execution: { startedAt: executed.startedAt, undo: executed.undo } }, conditions: [condition('Failed', '02:14:12', { reason: 'Interrupted', message: 'somebody else changed it meanwhile' })] })]),
+  scene('rejected', [aFix({ approval: rejected })]),
+  scene('expired', [aFix({ phase: 'Expired', conditions: [condition('Expired', '02:42:35')] })]),
+  scene('resolved', [aFix({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] })]),
+  scene('resolved after approval', [aFix({ ...approved, phase: 'Resolved', conditions: [condition('Resolved', '02:14:11')] })]),
+  scene('superseded', [replaced]),
+  scene('superseded by a successor in the same message', [replaced, successor]),
+  scene('noticed', [aNotice()]),
+  scene('noticed resolved', [aNotice({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] })]),
+  scene('no longer seen', [aNotice({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20', { reason: 'NoLongerSeen' })] })]),
+  scene('unknown action', [aFix({ spec: { action: { type: 'RebootNode', rebootNode: {} } } })]),
+  scene('quota proposed', [aQuotaFix()]),
+  scene('quota confirming', [aQuotaFix()], { confirming: () => asked }),
+  scene('quota applied', [aQuotaFix({ ...approved, phase: 'Applied', status: { execution: { ...executed, undo: quotaUndo, blocked } } })]),
+  scene('quota recovered', [aQuotaFix({ ...approved, phase: 'Recovered', status: { execution: { ...executed, undo: quotaUndo, blocked } }, conditions: [condition('Recovered', '02:14:53')] })]),
+  scene('quota failed', [aQuotaFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, undo: quotaUndo, blocked } }, conditions: [notRecovered] })]),
+  scene('three at once', [aFix(), web, mail]),
+  scene('three at once one left', [aFix({ approval: rejected }), web, aNotice({ n: 4, name: 'mail', phase: 'Resolved' })]),
+  scene('many at once', Array.from({ length: 12 }, (_, n) => aFix({ n: n + 1, name: `svc-${n + 1}` }))),
+];

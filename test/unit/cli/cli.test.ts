@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runCli, type Commands, type Io } from '../../../src/cli/cli.ts';
+import { UserError } from '../../../src/lib/errors.ts';
+
+/** Runs one command line against commands that only remember how they were called. */
+async function run(line: string, answer: () => number = () => 0) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const calls: unknown[] = [];
+  const io: Io = { print: (text) => out.push(text), complain: (text) => err.push(text), signal: AbortSignal.abort() };
+  const remember =
+    (name: string) =>
+    async (options: unknown): Promise<number> => {
+      calls.push([name, options]);
+      return answer();
+    };
+  const commands: Commands = {
+    run: remember('run'),
+    checkConfig: remember('check-config'),
+    manifests: remember('manifests'),
+  };
+  const code = await runCli(line.split(' ').filter(Boolean), io, commands);
+  return { code, out, err, calls };
+}
+
+const understood = [
+  { line: 'run --config c.yaml', call: ['run', { configFile: 'c.yaml', role: 'all' }] },
+  {
+    line: 'run --config=c.yaml --role watcher --context dev',
+    call: ['run', { configFile: 'c.yaml', role: 'watcher', context: 'dev' }],
+  },
+  { line: 'check-config c.yaml', call: ['check-config', 'c.yaml'] },
+  { line: 'manifests', call: ['manifests', {}] },
+  {
+    line: 'manifests --image a/b:1 --namespace ops --out dir',
+    call: ['manifests', { image: 'a/b:1', namespace: 'ops', out: 'dir' }],
+  },
+];
+for (const { line, call } of understood) {
+  test(`tapfix ${line}`, async () => {
+    const { code, calls, err } = await run(line);
+    assert.deepEqual({ code, calls, err }, { code: 0, calls: [call], err: [] });
+  });
+}
+
+const refused = [
+  { line: 'runn', say: /unknown command 'runn'.*Did you mean run\?/ },
+  { line: 'run', say: /required option '--config <file>' not specified/ },
+  { line: 'run --config c.yaml --verbose', say: /unknown option '--verbose'/ },
+  { line: 'run --config c.yaml --role boss', say: /'boss' is invalid\. Allowed choices are all, watcher, controller/ },
+  { line: 'check-config', say: /missing required argument 'file'/ },
+  { line: 'check-config a b', say: /too many arguments/ },
+];
+for (const { line, say } of refused) {
+  test(`tapfix ${line} is refused in one line`, async () => {
+    const { code, calls, err, out } = await run(line);
+    assert.deepEqual({ code, calls, out, lines: err.length }, { code: 2, calls: [], out: [], lines: 1 });
+    assert.match(err[0]!, say);
+    assert.doesNotMatch(err[0]!, /\n/);
+  });
+}
+
+for (const line of ['--help', 'run --help', 'check-config --help', 'manifests --help']) {
+  test(`tapfix ${line} ends with an example`, async () => {
+    const { code, out } = await run(line);
+    assert.equal(code, 0);
+    assert.match(out.join('\n'), /Example:\n {2}.*tapfix/);
+  });
+}
+
+test('without a command it shows the help and says it was not enough', async () => {
+  const { code, err } = await run('');
+  assert.equal(code, 2);
+  assert.match(err.join('\n'), /Usage: tapfix/);
+});
+
+test('--version is one line', async () => assert.match((await run('--version')).out.join(), /^\d+\.\d+\.\d+$/));
+
+test("a command's exit code is the program's", async () => assert.equal((await run('manifests', () => 3)).code, 3));
+
+test("a command's error is left to main", async () => {
+  const fail = (): number => {
+    throw new UserError('no such context', 2);
+  };
+  await assert.rejects(run('run --config c.yaml', fail), { message: 'no such context' });
+});

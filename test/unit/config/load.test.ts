@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import * as fc from 'fast-check';
+import { stringify } from 'yaml';
+import { humanConfig, humanDuration } from '../../../src/config/human.ts';
+import { loadConfig, parseConfig } from '../../../src/config/load.ts';
+import { parseDuration } from '../../../src/lib/duration.ts';
+import { UserError } from '../../../src/lib/errors.ts';
+
+const fixture = (name: string): string => new URL(`../../fixtures/config/${name}.yaml`, import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'tapfix-config-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function written(name: string, content: string | Buffer): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+test('the smallest file gets every default of the contract', async () => {
+  assert.deepEqual(await loadConfig(fixture('minimal')), {
+    cluster: 'prod-eu',
+    namespaces: { include: ['shop-*'], exclude: [] },
+    ignore: [],
+    classes: {},
+    extraReasons: [],
+    notices: { coalesce: 5000, maxPerMinute: 4, storm: { incidents: 10 }, reminder: 600_000 },
+    approval: { ttl: 1_800_000, confirm: ['DeleteResourceQuota'], approvers: [] },
+    actions: {
+      allow: [
+        'DeleteResourceQuota',
+        'PatchDeploymentImage',
+        'ScaleDeployment',
+        'RolloutRestart',
+        'DeletePod',
+        'RolloutUndo',
+      ],
+    },
+    recovery: { stableFor: 30_000, timeout: 600_000 },
+    retention: 604_800_000,
+    diagnosis: { logs: false },
+    channels: { console: {} },
+    heartbeat: { url: '', every: 60_000 },
+    server: { host: '0.0.0.0', port: 8080 },
+  });
+});
+
+test('chats, topics and routes have one shape whatever the vendor', async () => {
+  const { channels } = await loadConfig(fixture('full'));
+  assert.deepEqual(channels.telegram, {
+    chat: '-1001234567890',
+    routes: [
+      { namespaces: ['payments'], chat: '-1009876543210', thread: '17' },
+      { namespaces: ['shop-*'], chat: '-1001234567890', thread: '4' },
+    ],
+    apiRoot: 'http://localhost:8081',
+  });
+  assert.deepEqual(channels.slack, {
+    channel: 'C0123456789',
+    routes: [{ namespaces: ['payments'], chat: 'C0123456780' }],
+    apiUrl: 'http://localhost:8082/api/',
+  });
+});
+
+for (const name of ['minimal', 'full']) {
+  test(`${name}.yaml, printed with its defaults, loads to the same again`, async () => {
+    const config = await loadConfig(fixture(name));
+    const again = parseConfig(stringify(humanConfig(config)), 'printed');
+    assert(again.ok);
+    assert.deepEqual(again.config, config);
+  });
+}
+
+test('a printed duration reads back as the same', () => {
+  fc.assert(fc.property(fc.nat(), (ms) => parseDuration(humanDuration(ms)) === ms));
+});
+
+test('no text whatsoever makes the parser throw', () => {
+  const whole = readFileSync(fixture('full'), 'utf8');
+  fc.assert(fc.property(fc.string(), (text) => typeof parseConfig(text, 'x').ok === 'boolean'));
+  fc.assert(
+    fc.property(fc.nat(whole.length), fc.string({ maxLength: 3 }), (at, typo) => {
+      const parsed = parseConfig(whole.slice(0, at) + typo + whole.slice(at + 1), 'x');
+      assert(parsed.ok || parsed.problems.every(({ line }) => line >= 1 && line <= whole.split('\n').length + 3));
+    }),
+  );
+});
+
+test('brackets without end are a problem like any other', () => {
+  const parsed = parseConfig('['.repeat(100_000), 'deep.yaml');
+  assert(!parsed.ok && parsed.problems.length > 0 && parsed.problems.length < 10);
+});
+
+test('keys without a value mean their defaults', () => {
+  const text = 'cluster: a\nnamespaces: {include: [a]}\nchannels:\n  console:\napproval:\n  approvers:\nignore:\n';
+  assert(parseConfig(text, 'x').ok);
+});
+
+test('a file behind a link loads, as Kubernetes mounts it', async () => {
+  const link = join(folder, 'link.yaml');
+  symlinkSync(fixture('minimal'), link);
+  assert.equal((await loadConfig(link)).cluster, 'prod-eu');
+});
+
+const refused = [
+  { name: 'a missing file', file: join(folder, 'none.yaml'), say: /none\.yaml does not exist$/ },
+  { name: 'a directory', file: folder, say: /is a directory: name the file in it$/ },
+  { name: 'a huge file', file: written('huge', '#'.repeat(1024 * 1024 + 1)), say: /is larger than 1 MB/ },
+  { name: 'an endless device', file: '/dev/zero', say: /is larger than 1 MB/ },
+  { name: 'a binary', file: written('binary', 'cluster: \0'), say: /contains a NUL byte$/ },
+  { name: 'Latin-1', file: written('latin', Buffer.from([0x63, 0xe9])), say: /not a text file in UTF-8$/ },
+];
+
+for (const { name, file, say } of refused) {
+  test(`${name} is refused in one line, with exit code 2`, async () => {
+    const error = await loadConfig(file).catch((caught: unknown) => caught);
+    assert(error instanceof UserError);
+    assert.equal(error.exitCode, 2);
+    assert.match(error.message, say);
+    assert.equal(error.message.split('\n').length, 1);
+  });
+}
+
+test('all problems come as lines of file, line, path, message and hint', async () => {
+  const file = fixture('bad/many-mistakes');
+  await assert.rejects(loadConfig(file), (error: Error) => {
+    const lines = error.message.split('\n').map((line) => line.replace(file, 'FILE'));
+    assert.equal(lines[1], 'FILE:1 clustr: is not a known key (did you mean cluster?)');
+    assert.equal(lines.at(-1), 'FILE:11 server.port: must be between 0 and 65535, not -1');
+    return lines.length === 8;
+  });
+});

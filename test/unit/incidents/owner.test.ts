@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createOwnerResolver } from '../../../src/incidents/owner.ts';
+import { ApiError, type KubeObject, type Reader } from '../../../src/kube/api.ts';
+
+const object = (uid: string, owner?: { kind: string; name: string; uid: string }): KubeObject => ({
+  metadata: {
+    name: uid,
+    uid,
+    resourceVersion: '1',
+    creationTimestamp: '',
+    ...(owner ? { ownerReferences: [{ apiVersion: 'v1', controller: true, ...owner }] } : {}),
+  },
+});
+
+function readerOf(objects: Record<string, KubeObject>) {
+  const asked: string[] = [];
+  const reader: Pick<Reader, 'get'> = {
+    get: async ({ kind, name }) => {
+      asked.push(`${kind}/${name}`);
+      if (name === 'secretive') throw new ApiError('forbidden', 403, 'Forbidden');
+      return objects[`${kind}/${name}`] as never;
+    },
+  };
+  return { reader: reader as Reader, asked };
+}
+
+const cluster = {
+  'Pod/a-5d9f8b6c5d-x2x4z': object('p1', { kind: 'ReplicaSet', name: 'a-5d9f8b6c5d', uid: 'r1' }),
+  'ReplicaSet/a-5d9f8b6c5d': object('r1', { kind: 'Deployment', name: 'a', uid: 'd1' }),
+  'Deployment/a': object('d1'),
+  'Pod/b-x': object('p2', { kind: 'ReplicaSet', name: 'b-5d9f8b6c5d', uid: 'r2' }),
+  'ReplicaSet/b-5d9f8b6c5d': object('r2', { kind: 'Rollout', name: 'b', uid: 'x1' }),
+  'Pod/lonely': object('p3'),
+};
+const cases = [
+  {
+    name: 'a live pod leads to its Deployment',
+    of: { kind: 'Pod', name: 'a-5d9f8b6c5d-x2x4z', uid: 'p1' },
+    want: 'Deployment/a/d1',
+  },
+  {
+    name: 'a deleted pod, by its name',
+    of: { kind: 'Pod', name: 'a-5d9f8b6c5d-zzzzz', uid: 'p9' },
+    want: 'Deployment/a/',
+  },
+  {
+    name: 'a custom owner, as far as the reference says',
+    of: { kind: 'Pod', name: 'b-x', uid: 'p2' },
+    want: 'Rollout/b/x1',
+  },
+  { name: 'a pod of its own', of: { kind: 'Pod', name: 'lonely', uid: 'p3' }, want: 'Pod/lonely/p3' },
+  {
+    name: 'a pod of the same name that is another one by now',
+    of: { kind: 'Pod', name: 'lonely', uid: 'p0' },
+    want: 'nobody',
+  },
+  {
+    name: 'an owner that may not be read',
+    of: { kind: 'Pod', name: 'secretive', uid: 'p5' },
+    want: 'Pod/secretive/p5',
+  },
+];
+for (const { name, of, want } of cases)
+  test(`owner: ${name}`, async () => {
+    const root = await createOwnerResolver(readerOf(cluster).reader).rootOf('shop', of);
+    assert.equal(root ? `${root.kind}/${root.name}/${root.uid}` : 'nobody', want);
+  });
+
+test('the second question about a pod costs no request', async () => {
+  const { reader, asked } = readerOf(cluster);
+  const owners = createOwnerResolver(reader);
+  const pod = { kind: 'Pod', name: 'a-5d9f8b6c5d-x2x4z', uid: 'p1' };
+  await owners.rootOf('shop', pod);
+  const before = asked.length;
+  await owners.rootOf('shop', pod);
+  assert.equal(asked.length, before);
+});

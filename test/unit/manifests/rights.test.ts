@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { actions } from '../../../src/actions/table.ts';
+import { accessControl } from '../../../src/manifests/rbac.ts';
+import { declaredRights, rightsTable, writerRoles } from '../../../src/manifests/rights.ts';
+
+const table = rightsTable(actions);
+const writing = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+const line = ({ group, resource, verb }: { group: string; resource: string; verb: string }) =>
+  `${verb} ${group}/${resource}`;
+
+test('nobody reads Secrets, and there are no wildcards', () => {
+  for (const row of table) {
+    assert.ok(!row.resources.includes('secrets'), row.who);
+    assert.ok(![row.group, ...row.resources, ...row.verbs].includes('*'), row.who);
+  }
+});
+
+test('what talks to the internet can change no workload, and what changes them holds no such right itself', () => {
+  const outside = (identity: 'watcher' | 'controller') =>
+    declaredRights(identity, actions)
+      .filter(({ verb, group }) => writing.has(verb) && group !== 'tapfix.dev')
+      .map(line);
+  assert.deepEqual(outside('watcher'), ['create authorization.k8s.io/subjectaccessreviews']);
+  assert.deepEqual(outside('controller'), [
+    'create rbac.authorization.k8s.io/rolebindings',
+    'delete rbac.authorization.k8s.io/rolebindings',
+    'create /events',
+    'patch /events',
+    'create /serviceaccounts/token',
+  ]);
+});
+
+test('the watcher alone may attest, the controller alone control; neither does the other', () => {
+  const verbs = (identity: 'watcher' | 'controller' | 'writer') =>
+    declaredRights(identity, actions)
+      .filter(({ resource, verb }) => resource === 'remediations' && !['get', 'list', 'watch'].includes(verb))
+      .map(({ verb }) => verb);
+  assert.deepEqual(verbs('watcher'), ['create', 'patch', 'propose', 'attest', 'approve', 'observe']);
+  assert.deepEqual(verbs('controller'), ['control']);
+  assert.deepEqual(verbs('writer'), []);
+});
+
+test("the writer's rights are the actions' rights, and only minted", () => {
+  const declared = declaredRights('writer', actions);
+  const wanted = new Set(actions.flatMap(({ rights }) => rights.map(line)));
+  assert.deepEqual(new Set(declared.map(line)), wanted);
+  assert.ok(declared.every(({ scope }) => scope === 'minted'));
+});
+
+test('the controller may bind exactly the roles of the writer and mint tokens for it alone', () => {
+  const named = declaredRights('controller', actions).filter(({ name }) => name !== undefined);
+  assert.deepEqual(
+    named.map((right) => `${line(right)} ${right.name} ${right.scope}`),
+    [
+      ...writerRoles.map((role) => `bind rbac.authorization.k8s.io/clusterroles ${role} cluster`),
+      'create /serviceaccounts/token tapfix-writer own',
+    ],
+  );
+});
+
+test('nothing binds the approver or the writer, and every row of the table is in a role', () => {
+  const objects = accessControl({ namespace: 'tapfix', image: 'x', actions });
+  const bound = objects.filter(({ kind }) => kind.endsWith('Binding')).map(({ metadata }) => metadata.name);
+  assert.deepEqual(bound, ['tapfix-reader', 'tapfix-watcher', 'tapfix-controller', 'tapfix-watcher', 'tapfix-controller']);
+  const rules = objects.flatMap(({ rules }) => (rules as object[] | undefined) ?? []);
+  assert.equal(rules.length, table.length);
+}); // prettier-ignore

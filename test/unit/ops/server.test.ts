@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createLog } from '../../../src/lib/log.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import { createReadiness } from '../../../src/ops/readiness.ts';
+import { startServer } from '../../../src/ops/server.ts';
+
+const log = createLog({ level: 'silent' });
+const readiness = createReadiness();
+const metrics = createMetrics();
+const server = await startServer({ host: '127.0.0.1', port: 0, metrics, readiness, log });
+after(() => server.close());
+
+const ask = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+
+const cases = [
+  { name: 'health', path: '/healthz', status: 200, body: /^ok\n$/ },
+  { name: 'health with a query', path: '/healthz?probe=1', status: 200, body: /^ok\n$/ },
+  { name: 'metrics', path: '/metrics', status: 200, body: /process_cpu_seconds_total/ },
+  { name: 'readiness', path: '/readyz', status: 200, body: /"ok": true/ },
+  { name: 'anything else', path: '/', status: 404, body: /\/healthz \/readyz \/metrics/ },
+  { name: 'a name every object has', path: '/constructor', status: 404, body: /not found/ },
+  { name: 'a write', path: '/healthz', method: 'POST', status: 405, body: /only GET/ },
+];
+for (const { name, path, method, status, body } of cases) {
+  test(`${name} answers ${status}`, async () => {
+    const response = await ask(path, method);
+    assert.equal(response.status, status);
+    assert.match(await response.text(), body);
+  });
+}
+
+test('unready answers 503 with the reason, and no secret in it', async () => {
+  readiness.set('telegram', () => ({ ok: false, detail: `bot123456789:${'A'.repeat(35)}`, required: true }));
+  const response = await ask('/readyz');
+  assert.equal(response.status, 503);
+  assert.deepEqual(await response.json(), {
+    ok: false,
+    checks: { telegram: { ok: false, detail: 'bot[secret]', required: true } },
+  });
+});
+
+test('a page that fails answers 500 and the server lives on', async () => {
+  const broken = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    metrics: { contentType: 'text/plain', text: () => Promise.reject(new Error('boom')) },
+    readiness,
+    log,
+  });
+  assert.equal((await fetch(`http://127.0.0.1:${broken.port}/metrics`)).status, 500);
+  assert.equal((await fetch(`http://127.0.0.1:${broken.port}/healthz`)).status, 200);
+  await broken.close();
+});
+
+test('a port in use is one line that names the setting', async () => {
+  await assert.rejects(startServer({ host: '127.0.0.1', port: server.port, metrics, readiness, log }), {
+    name: 'UserError',
+    message: `127.0.0.1:${server.port} is already in use: set server.port to another one`,
+  });
+});
+
+test('an address of another machine is one line as well', async () => {
+  await assert.rejects(startServer({ host: '192.0.2.1', port: 0, metrics, readiness, log }), {
+    message: '192.0.2.1:0 is not an address of this machine: check server.host',
+  });
+});

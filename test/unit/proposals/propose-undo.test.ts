@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Revision, Workload } from '../../../src/diagnosis/workload.ts';
+import { createHistory } from '../../../src/health/history.ts';
+import { viewDeployment } from '../../../src/kube/views.ts';
+import { proposeUndo } from '../../../src/proposals/propose-undo.ts';
+import { aPod, aReplicaSet, crashing } from '../../support/views.ts';
+
+const nowMs = 1_000_000;
+const stableForMs = 30_000;
+const newest: Revision = { view: aReplicaSet({ uid: 'rs-2', revision: 2, desired: 1, available: 0 }), template: {} };
+const previous: Revision = { view: aReplicaSet({ uid: 'rs-1', revision: 1, desired: 1, available: 1 }), template: {} };
+const owner = (uid: string) => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: uid, uid, controller: true });
+const badPod = aPod({ owner: owner('rs-2'), ready: false, containers: [crashing] });
+const goodPod = (readySinceMs: number) => aPod({ owner: owner('rs-1'), readySinceMs });
+
+const object = {
+  metadata: { name: 'checkout', namespace: 'shop', uid: 'd-1', resourceVersion: '1', creationTimestamp: '' },
+  spec: {},
+};
+const workload = (over: Partial<Workload> = {}): Workload => ({
+  object,
+  deployment: viewDeployment(object)!,
+  counts: { desired: 1, ready: 1, settled: false },
+  pods: [badPod, goodPod(nowMs - 60_000)],
+  revisions: [newest, previous],
+  ...over,
+});
+/** A history in which this revision was available for that long and then scaled away. */
+const seen = (uid: string, forMs: number) => {
+  const history = createHistory();
+  history.observe(aReplicaSet({ uid }), 0);
+  history.observe(aReplicaSet({ uid, desired: 0, available: 0 }), forMs);
+  return history;
+};
+const nothing = createHistory();
+const paused = { ...viewDeployment(object)!, paused: true };
+
+const cases = [
+  { name: 'the previous revision still serves', workload: workload(), history: nothing, want: 'revision 1' },
+  {
+    name: 'the previous revision was seen healthy and is scaled away',
+    workload: workload({ pods: [badPod] }),
+    history: seen('rs-1', 40_000),
+    want: 'revision 1',
+  },
+  {
+    name: 'nobody saw the previous revision',
+    workload: workload({ pods: [badPod] }),
+    history: nothing,
+    want: 'was not seen healthy',
+  },
+  {
+    name: 'the previous revision was up for a moment only',
+    workload: workload({ pods: [badPod] }),
+    history: seen('rs-1', 29_000),
+    want: 'was not seen healthy',
+  },
+  {
+    name: 'the previous revision has only just become ready',
+    workload: workload({ pods: [badPod, goodPod(nowMs - 5_000)] }),
+    history: nothing,
+    want: 'was not seen healthy',
+  },
+  {
+    name: 'the newest revision ran well before',
+    workload: workload(),
+    history: seen('rs-2', 40_000),
+    want: 'itself ran healthy',
+  },
+  {
+    name: 'the older pods crash too',
+    workload: workload({ pods: [badPod, aPod({ owner: owner('rs-1'), containers: [crashing] })] }),
+    history: seen('rs-1', 40_000),
+    want: 'did not bring it',
+  },
+  { name: 'the first revision', workload: workload({ revisions: [newest] }), history: nothing, want: 'first revision' },
+  { name: 'a paused rollout', workload: workload({ deployment: paused }), history: nothing, want: 'paused' },
+  {
+    name: 'a StatefulSet',
+    workload: { ...workload({ revisions: [] }), deployment: undefined },
+    history: nothing,
+    want: 'not a Deployment',
+  },
+];
+for (const { name, workload, history, want } of cases)
+  test(`undo: ${name}`, () => {
+    const way = proposeUndo({ workload, history, stableForMs, nowMs });
+    assert.ok(('refused' in way ? way.refused : `revision ${way.revision}`).includes(want), JSON.stringify(way));
+  });
