@@ -42,7 +42,7 @@ const done = await build({
   target: 'node22',
   minifySyntax: true,
   legalComments: 'none',
-  chunkNames: 'chunk-[name]-[hash]',
+  chunkNames: '[name]-[hash]',
   banner: { js: banner },
   plugins: [clientWithoutSideEffects],
   metafile: true,

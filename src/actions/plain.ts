@@ -6,4 +6,5 @@ export function plain(text: string, maxLength: number): string {
 }
 
 /** The same on one line. */
-export const line = (text: string, maxLength: number): string => plain(text.replace(/\s+/g, ' ').trim(), maxLength);
+export const line = (text: string, maxLength: number): string =>
+  plain(plain(text, text.length).replace(/\s+/g, ' ').trim(), maxLength);

@@ -12,7 +12,7 @@ import type { Log } from '../lib/log.ts';
 import { authorise, refuse } from './authorise.ts';
 import type { Refusal } from './authorise.ts';
 import type { Confirms } from './confirms.ts';
-import { nameOf } from './people.ts';
+import { nameOf } from '../notices/people.ts';
 import type { Payload } from './press.ts';
 import { decodePress } from './press.ts';
 import type { SubjectAccess } from './subject-access.ts';

@@ -4,10 +4,11 @@ import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isTrue, phaseOf } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
-import type { Armed } from './confirms.ts';
-import { entriesOf, mayDecideIn, nameOf } from './people.ts';
+import type { Confirming } from '../notices/context.ts';
+import { entriesOf, mayDecideIn, nameOf } from '../notices/people.ts';
 import type { Payload } from './press.ts';
 import { shownHash } from './press.ts';
+import { timesIn } from '../notices/times.ts';
 
 /** Everything a press is judged by: the live Remediation and the configuration in force at this moment. */
 export interface PressFacts {
@@ -16,7 +17,7 @@ export interface PressFacts {
   fix: Remediation | undefined;
   /** The message the button hangs on. */
   notice: Notice | undefined;
-  armed: Armed | undefined;
+  armed: Confirming | undefined;
   config: Config;
   nowMs: number;
   timeZone: string;
@@ -54,8 +55,6 @@ type Rule = (facts: Facts) => Refusal | undefined;
 
 const namespaceOf = (facts: Facts): string => facts.fix.metadata.namespace ?? '';
 const isReject = ({ payload }: Facts): boolean => payload.verb === 'r';
-const minute = (ms: number, timeZone: string): string =>
-  new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short', hourCycle: 'h23' }).format(ms);
 
 const hangsOnAKnownMessage: Rule = ({ notice, fix }) =>
   notice?.spec.members.some(({ uid }) => uid === fix.metadata.uid)
@@ -80,7 +79,7 @@ const isStillPending: Rule = ({ fix, press, config, nowMs, timeZone }) => {
     const ago = at ? ` ${spokenDuration(nowMs - Date.parse(at))} ago` : ' already';
     return refuse('AlreadyDecided', `${who} ${state.toLowerCase()} this${ago}.`);
   }
-  if (phase === 'Expired') return tooLate(fix, timeZone);
+  if (phase === 'Expired') return tooLate(fix, nowMs, timeZone);
   if (phase === 'Superseded') return refuse('AlreadyOver', 'A newer proposal has replaced this one; nothing was done.');
   if (phase === 'Resolved') return refuse('AlreadyOver', 'It is healthy again by itself; nothing was done.');
   if (!fix.spec.action || (phase !== '' && phase !== 'Proposed')) {
@@ -89,10 +88,11 @@ const isStillPending: Rule = ({ fix, press, config, nowMs, timeZone }) => {
   return undefined;
 };
 
-const tooLate = (fix: Remediation, timeZone: string): Refusal =>
-  refuse('TooLate', `This expired at ${minute(expiresAtMs(fix), timeZone)}; nothing was changed.`);
+const tooLate = (fix: Remediation, nowMs: number, timeZone: string): Refusal =>
+  refuse('TooLate', `This expired at ${timesIn(timeZone, nowMs).minute(expiresAtMs(fix))}; nothing was changed.`);
 
-const isInTime: Rule = ({ fix, nowMs, timeZone }) => (nowMs < expiresAtMs(fix) ? undefined : tooLate(fix, timeZone));
+const isInTime: Rule = ({ fix, nowMs, timeZone }) =>
+  nowMs < expiresAtMs(fix) ? undefined : tooLate(fix, nowMs, timeZone);
 
 const wasRehearsed: Rule = ({ fix }) => {
   const rehearsed = conditionOf(fix, 'Rehearsed');

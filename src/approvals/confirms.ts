@@ -1,26 +1,18 @@
 import type { Clock } from '../lib/clock.ts';
-
-export interface Armed {
-  by: string;
-  name: string;
-  untilMs: number;
-}
+import type { Confirming, Questions } from '../notices/context.ts';
 
 /** Who was asked "really?" about what. In memory only: after a restart the question is simply asked again. */
-export interface Confirms {
+export interface Confirms extends Questions {
   arm(uid: string, by: string, name: string, untilMs: number): void;
   disarm(uid: string): void;
-  armedFor(uid: string, nowMs: number): Armed | undefined;
-  /** Told when a question is asked, answered or has run out. */
-  onChange(listener: (uid: string) => void): void;
 }
 
 export function createConfirms({ clock, signal }: { clock: Clock; signal: AbortSignal }): Confirms {
-  const armed = new Map<string, Armed>();
+  const armed = new Map<string, Confirming>();
   const listeners: ((uid: string) => void)[] = [];
   const changed = (uid: string): void => listeners.forEach((listener) => listener(uid));
 
-  async function runOut(uid: string, question: Armed): Promise<void> {
+  async function runOut(uid: string, question: Confirming): Promise<void> {
     await clock.sleep(question.untilMs - clock.now(), signal);
     if (armed.get(uid) !== question || signal.aborted) return;
     armed.delete(uid);

@@ -1,5 +1,5 @@
 import type { Card, Line, Message } from '../notices/message.ts';
-import { dots } from '../notices/message.ts';
+import { dots } from './lines.ts';
 
 const columns = 80;
 const labelWidth = 9;

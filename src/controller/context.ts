@@ -22,7 +22,8 @@ export interface Deps {
   namespace: string;
   history: History;
   readHealth(reader: Reader, subject: Subject, nowMs: number): Promise<LiveHealth>;
-  derive(subject: Subject, deps: DeriveDeps): Promise<Derived>;
+  /** undefined: the subject is gone. */
+  derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined>;
 }
 
 export const subjectOf = ({ metadata, spec }: Remediation): Subject => ({

@@ -59,7 +59,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
     const { uid } = fix.metadata;
     try {
       const reading = { reader: api, history, config, nowMs: clock.now() };
-      const { action, rationale } = await derive(subjectOf(fix), reading);
+      const { action, rationale = 'it is no longer there' } = (await derive(subjectOf(fix), reading)) ?? {};
       derivations.delete(uid);
       if (sameValue(action, fix.spec.action)) {
         return condition('Confirmed', true, 'Derived', "the controller's own reading gives the same fix");

@@ -1,5 +1,6 @@
 import type { PodView } from '../kube/views.ts';
 import type { LiveHealth } from './live.ts';
+import { isLooping } from './loop.ts';
 
 /** A workload's own counts, whatever its kind. */
 export interface WorkloadCounts {
@@ -38,8 +39,8 @@ export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[])
 }
 
 function firstTrouble(counts: WorkloadCounts, pods: readonly PodView[]): string {
-  const stuck = pods.flatMap((pod) => pod.containers).find((container) => container.waiting === 'CrashLoopBackOff');
-  if (stuck) return `container ${stuck.name} is in CrashLoopBackOff`;
+  const stuck = pods.flatMap((pod) => pod.containers).find(isLooping);
+  if (stuck) return `container ${stuck.name} keeps crashing`;
   if (counts.ready < counts.desired) return `${counts.ready}/${counts.desired} ready`;
   if (!counts.settled) return 'the rollout has not finished';
   return '';

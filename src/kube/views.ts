@@ -23,6 +23,8 @@ export interface ContainerView {
   waiting?: string; // reason
   waitingMessage?: string;
   runningSinceMs?: number;
+  /** It has ended and is not (yet) started again. */
+  isDown: boolean;
   /** The last time it ended. */
   ended?: { reason: string; exitCode: number; uptimeMs: number; finishedAtMs: number };
 }
@@ -133,6 +135,7 @@ function viewContainer(raw: Raw): ContainerView {
     name: str(raw['name']),
     ready: raw['ready'] === true,
     restarts: num(raw['restartCount']),
+    isDown: Boolean(state['terminated']),
   };
   if (state['waiting']) view.waiting = str(waiting['reason']);
   if (str(waiting['message'])) view.waitingMessage = str(waiting['message']).slice(0, 1024);

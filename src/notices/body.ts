@@ -1,11 +1,11 @@
 import type { Remediation } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs } from '../kube/remediation.ts';
-import { encodePress } from '../approvals/press.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import { canBeApproved, isPending } from './context.ts';
 import { endedAt, shownPhase } from './head.ts';
 import type { Button, Line, Row } from './message.ts';
+import { encodePress } from './payload.ts';
 import { affectedNames, isQuota } from './subject.ts';
 import { timesIn } from './times.ts';
 
@@ -125,7 +125,7 @@ function timeline(fix: Remediation, context: CardContext): string {
   const who = `${by ? ` by ${context.nameOf(by)}` : ''}${via ? ` (${vendors[via] ?? via})` : ''}`;
   const appliedAt = fix.status?.execution?.appliedAt;
   return [
-    `${times.at(fix.spec.incident.firstSeen)} seen`,
+    `${times.atZoned(fix.spec.incident.firstSeen)} seen`,
     ...(at ? [`${times.at(at)} approved${who}`] : []),
     ...(appliedAt ? [`${times.at(appliedAt)} applied`] : []),
     `${times.at(endedAt(fix))} recovered`,

@@ -4,7 +4,7 @@ import { actionWords } from './action-words.ts';
 import { buttonsOf, epilogue, fixRow, footerOf, rowsOf, subtitleOf } from './body.ts';
 import type { CardContext, MessageContext } from './context.ts';
 import { cardContext } from './context.ts';
-import { headOf, impactOf, isOverInChat, shownPhase } from './head.ts';
+import { headOf, impactOf, isOverInChat, isSettled, shownPhase } from './head.ts';
 import type { Button, Card, Message } from './message.ts';
 import { isQuota } from './subject.ts';
 import { timesIn } from './times.ts';
@@ -23,8 +23,11 @@ export function composeCard(fix: Remediation, context: CardContext): Card {
   return { ...head, subtitle, rows, footer: footerOf(fix, context), buttons: buttonsOf(fix, context) };
 }
 
-const whereAndWhen = (fix: Remediation, context: CardContext): string =>
-  `${fix.metadata.namespace} · ${context.cluster} · seen ${timesIn(context.timeZone, context.nowMs).atZoned(fix.spec.incident.firstSeen)}`;
+function whereAndWhen(fix: Remediation, context: CardContext): string {
+  const where = `${fix.metadata.namespace} · ${context.cluster}`;
+  if (shownPhase(fix) === 'Recovered') return where;
+  return `${where} · seen ${timesIn(context.timeZone, context.nowMs).atZoned(fix.spec.incident.firstSeen)}`;
+}
 
 /** More would not be read on a phone; as the first ones are decided, the others move up. */
 const mostCards = 9;
@@ -32,13 +35,13 @@ const mostCards = 9;
 /** One message about all its members: the most severe open one in full, the others in a line each. */
 export function composeMessage(members: readonly Remediation[], context: MessageContext): Message {
   const shown = inOrder(withoutReplaced(members));
-  const silent = shown.every((fix) => isOverInChat(fix) || fix.spec.incident.severity === 'info');
+  const silent = shown.every((fix) => isSettled(fix) || fix.spec.incident.severity === 'info');
   const [first] = shown;
   if (!first) return { cards: [], silent };
   if (shown.length === 1) return { cards: [composeCard(first, cardContext(first, context))], silent };
   const cards = shown.slice(0, mostCards).map((fix, index) => {
     const card = named(composeCard(fix, cardContext(fix, context)), fix);
-    return index === 0 && !isOverInChat(fix) ? card : inOneLine(card, fix);
+    return index === 0 && !isSettled(fix) ? card : inOneLine(card, fix);
   });
   const more = shown.length - cards.length;
   return {
@@ -56,7 +59,7 @@ function withoutReplaced(members: readonly Remediation[]): Remediation[] {
 }
 
 const rank = (fix: Remediation): number =>
-  (isOverInChat(fix) ? severities.length : 0) + severities.indexOf(fix.spec.incident.severity);
+  (isSettled(fix) ? severities.length : 0) + severities.indexOf(fix.spec.incident.severity);
 
 /** What is still open first, then by severity, then by age. */
 export const inOrder = (members: readonly Remediation[]): Remediation[] =>
@@ -70,7 +73,7 @@ export const inOrder = (members: readonly Remediation[]): Remediation[] =>
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function titleOf(shown: readonly Remediation[], context: MessageContext): { dot: Card['dot']; text: string } {
-  const open = shown.filter((fix) => !isOverInChat(fix));
+  const open = shown.filter((fix) => !isSettled(fix));
   const first = shown[0]!;
   const { dot } = headOf(first, cardContext(first, context));
   const names = open.slice(0, 3).map(impactOf).join(', ');

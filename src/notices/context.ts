@@ -8,6 +8,12 @@ export interface Confirming {
   untilMs: number;
 }
 
+/** Who is being asked at the moment; told when a question is asked, answered or has run out. */
+export interface Questions {
+  armedFor(uid: string, nowMs: number): Confirming | undefined;
+  onChange(listener: (uid: string) => void): void;
+}
+
 /** Everything a card depends on besides the Remediation itself. */
 export interface CardContext {
   cluster: string;

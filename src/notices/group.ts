@@ -10,6 +10,8 @@ import { chatKey, samePlace } from './route.ts';
 /** How long a card waits for its rehearsal before it goes out without Approve. */
 export const rehearsalPatienceMs = 5_000;
 const minuteMs = 60_000;
+/** How soon to look again whether an attempt succeeded. */
+const outcomeMs = 1_000;
 /** A failure that nobody was told of is told late rather than never, but not as ancient history. */
 const freshFailureMs = 600_000;
 
@@ -29,8 +31,9 @@ export interface GroupFacts {
   seen(fix: Remediation): Seen;
   /** When the vendor took it; undefined while it has not. */
   postedAtMs(notice: Notice): number | undefined;
-  /** It could not be sent so far and is not being sent at this moment: more may ride along. */
+  /** It could not be sent so far: more may ride along, but not while it is being tried again. */
   isStuck(notice: Notice): boolean;
+  isPosting(notice: Notice): boolean;
 }
 
 export type Step =
@@ -57,9 +60,19 @@ export function planMessages(facts: GroupFacts): Plan {
       waits.push(goMs - facts.nowMs);
       continue;
     }
+    const stuck = facts.notices.find((notice) => samePlace(notice.spec, address) && facts.isStuck(notice));
+    if (stuck && facts.isPosting(stuck)) {
+      waits.push(outcomeMs);
+      continue;
+    }
     const [members, later] = partition(waiting, (fix) => tellableAtMs(fix, facts) <= facts.nowMs);
     for (const fix of later) waits.push(tellableAtMs(fix, facts) + facts.coalesceMs - facts.nowMs);
-    steps.push(send(address, inOrder(members), facts));
+    // Into the message that has not left yet: when the vendor is back it is one message, not forty.
+    steps.push(
+      stuck
+        ? { do: 'join', notice: stuck, members: inOrder(members) }
+        : { do: 'open', address, members: inOrder(members) },
+    );
     times.push(facts.nowMs);
   }
   return { steps, ...(waits.length > 0 && { againInMs: Math.min(...waits) }) };
@@ -70,35 +83,28 @@ const partition = <T>(items: readonly T[], holds: (item: T) => boolean): [T[], T
   items.filter((item) => !holds(item)),
 ];
 
-/** Into the message that has not left yet, if there is one: when the vendor is back it is one message, not forty. */
-function send(address: Address, members: Remediation[], facts: GroupFacts): Step {
-  const stuck = facts.notices.find((notice) => samePlace(notice.spec, address) && facts.isStuck(notice));
-  return stuck ? { do: 'join', notice: stuck, members } : { do: 'open', address, members };
-}
-
 const has = (notice: Notice, uid: string | undefined): boolean =>
   notice.spec.members.some((member) => member.uid === uid);
 
-/** A successor takes over its predecessor's message, whatever state it is in by now. */
+/** A successor takes over its predecessor's message, whatever state it is in by now; so does the successor's successor. */
 function joins(facts: GroupFacts): Step[] {
-  const steps: (Step & { do: 'join' })[] = [];
-  const byAge = [...facts.fixes].sort(
-    (a, b) => Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp),
-  );
-  for (const notice of facts.notices) {
-    const inside = new Set(notice.spec.members.map(({ uid }) => uid));
-    const members = byAge.filter((fix) => {
-      const follows = fix.spec.follows?.uid;
-      if (!follows || !inside.has(follows) || inside.has(fix.metadata.uid) || isTold(fix, notice.spec.channel, facts))
-        return false;
-      if (!facts.addressesOf(fix.metadata.namespace ?? '').some((address) => samePlace(address, notice.spec)))
-        return false;
-      return inside.add(fix.metadata.uid);
-    });
-    if (members.length > 0) steps.push({ do: 'join', notice, members });
-  }
-  return steps;
+  return facts.notices.flatMap((notice): Step[] => {
+    const inside = new Set<string | undefined>(notice.spec.members.map(({ uid }) => uid));
+    const candidates = facts.fixes.filter((fix) => fix.spec.follows && mayJoin(fix, notice, facts));
+    const members: Remediation[] = [];
+    const next = (): Remediation | undefined =>
+      candidates.find(({ spec, metadata }) => inside.has(spec.follows?.uid) && !inside.has(metadata.uid));
+    for (let fix = next(); fix; fix = next()) {
+      inside.add(fix.metadata.uid);
+      members.push(fix);
+    }
+    return members.length > 0 ? [{ do: 'join', notice, members }] : [];
+  });
 }
+
+const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts): boolean =>
+  !isTold(fix, notice.spec.channel, facts) &&
+  facts.addressesOf(fix.metadata.namespace ?? '').some((address) => samePlace(address, notice.spec));
 
 const isTold = (fix: Remediation, channel: string, facts: GroupFacts): boolean =>
   facts.notices.some((notice) => notice.spec.channel === channel && has(notice, fix.metadata.uid));

@@ -25,6 +25,10 @@ export function shownPhase(fix: Remediation): Phase {
 export const isOverInChat = (fix: Remediation): boolean =>
   ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'].includes(shownPhase(fix));
 
+/** Nobody has to look at it any more. A failure is over for the controller, not for people. */
+export const isSettled = (fix: Remediation): boolean =>
+  isOverInChat(fix) && (shownPhase(fix) !== 'Failed' || isCleared(fix));
+
 export function headOf(fix: Remediation, context: CardContext): Head {
   const phase = shownPhase(fix);
   const name = fix.spec.incident.object.name;
@@ -46,7 +50,7 @@ export function headOf(fix: Remediation, context: CardContext): Head {
     case 'Recovered':
       return { dot: 'green', headline: recovered(fix) };
     case 'Failed':
-      return { dot: 'red', headline: failed(fix, name, noun, context) };
+      return { dot: isCleared(fix) ? 'grey' : 'red', headline: failed(fix, name, noun, context) };
     case 'Rejected':
       return { dot: 'grey', headline: `${name}: ${noun} rejected${decided}${quotedNote(fix)}` };
     case 'Expired':
@@ -112,7 +116,7 @@ function resolved(fix: Remediation, context: CardContext): string {
   const subject = subjectOf(fix);
   if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
   if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
-  if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy ${at}, nothing was changed`;
+  if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy at ${at}, nothing was changed`;
   return `${subject} healthy again by itself ${at}, nothing was changed`;
 }
 

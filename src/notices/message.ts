@@ -38,14 +38,3 @@ export interface Message {
   /** No sound on the phone. */
   silent: boolean;
 }
-
-export const dots: Readonly<Record<Dot, string>> = {
-  red: '🔴',
-  orange: '🟠',
-  yellow: '🟡',
-  blue: '🔵',
-  green: '🟢',
-  grey: '⚪',
-};
-
-export const textOf = (line: Line): string => (typeof line === 'string' ? line : line.code);

@@ -1,11 +1,10 @@
-import type { Confirms } from '../approvals/confirms.ts';
-import { nameOf, someoneMayApprove } from '../approvals/people.ts';
 import type { Config } from '../config/schema.ts';
 import type { Member, Notice, NoticeSpec } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { apiVersionOf } from '../kube/resources.ts';
 import { hashOf } from '../lib/hash.ts';
-import type { MessageContext } from './context.ts';
+import type { MessageContext, Questions } from './context.ts';
+import { nameOf, someoneMayApprove } from './people.ts';
 import type { Address } from './route.ts';
 
 /** The same message has the same name: a crash between "created" and "remembered" makes no twin. */
@@ -37,7 +36,7 @@ export interface ContextFacts {
   config: Config;
   nowMs: number;
   timeZone: string;
-  confirms: Confirms;
+  confirms: Questions;
 }
 
 /** What the cards of this message depend on besides their Remediations: the configuration now in force. */

@@ -1,4 +1,3 @@
-import type { Confirms } from '../approvals/confirms.ts';
 import type { Channel, ChannelName, Place } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
@@ -14,6 +13,7 @@ import { scrub } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { createQueue } from '../lib/queue.ts';
 import { composeMessage } from './compose.ts';
+import type { Questions } from './context.ts';
 import { createDeliveries, createPacing } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
 import type { Step } from './group.ts';
@@ -32,7 +32,7 @@ export interface OutboxDeps {
   /** tapfix's own, where Notices live. */
   namespace: string;
   timeZone: string;
-  confirms: Confirms;
+  confirms: Questions;
   signal: AbortSignal;
   /** For counting. */
   onNotice?: (what: 'posted' | 'edited' | 'failed', channel: ChannelName) => void;
@@ -93,6 +93,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       seen: (fix) => shelf.seen(fix),
       postedAtMs: (notice) => timeOf(deliveries.of(notice).postedAt),
       isStuck: (notice) => isStuck(deliveries.of(notice)),
+      isPosting: (notice) => deliveries.of(notice).posting,
     });
     for (const step of steps) await (step.do === 'open' ? open(step) : join(step));
     const waitMs = opening.size > 0 ? Math.min(againInMs ?? 1_000, 1_000) : againInMs;
@@ -266,4 +267,5 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 }
 
 const timeOf = (at: string | undefined): number | undefined => (at === undefined ? undefined : Date.parse(at));
-const isStuck = ({ message, attempts, posting }: Delivery): boolean => !message && attempts > 0 && !posting;
+/** An attempt failed; one that is under way for the first time may still succeed. */
+const isStuck = ({ message, attempts, posting }: Delivery): boolean => !message && attempts > (posting ? 1 : 0);

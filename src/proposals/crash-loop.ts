@@ -1,19 +1,18 @@
 import { rolloutUndo } from '../actions/rollout-undo.ts';
 import { lastRollout } from '../diagnosis/changed.ts';
 import { readWorkload, type Workload } from '../diagnosis/workload.ts';
+import { crashInWords } from '../health/loop.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import type { ContainerView } from '../kube/views.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
 import { proposeUndo } from './propose-undo.ts';
 import type { Case, Fix } from './proposal.ts';
 
-/** The container that crashes most, in words: "container app exits 1 after 0.3 s". */
-export function crashInWords(containers: readonly ContainerView[]): string {
-  const worst = containers.filter((c) => c.ended && (c.waiting || !c.ready)).sort((a, b) => b.restarts - a.restarts)[0];
-  if (!worst?.ended) return 'a container does not stay up';
-  const { reason, exitCode, uptimeMs } = worst.ended;
-  const how = reason === 'OOMKilled' ? 'is killed for memory' : `exits ${exitCode}`;
-  return `container ${worst.name} ${how} after ${spokenDuration(uptimeMs)}`;
+/** The container that crashes most speaks for the workload. */
+function worstInWords(containers: readonly ContainerView[]): string {
+  const crashed = containers.filter((container) => container.ended && !container.ready);
+  const worst = crashed.sort((a, b) => b.restarts - a.restarts)[0];
+  return worst ? crashInWords(worst) : 'a container does not stay up';
 }
 
 export async function crashLoopCase(subject: Subject, deps: Required<DeriveDeps>): Promise<Case | undefined> {
@@ -22,7 +21,7 @@ export async function crashLoopCase(subject: Subject, deps: Required<DeriveDeps>
   const containers = workload.pods.flatMap((pod) => pod.containers);
   const restarts = containers.reduce((sum, container) => sum + container.restarts, 0);
   return {
-    diagnosis: crashInWords(containers),
+    diagnosis: worstInWords(containers),
     changed: lastRollout(workload.object, workload.revisions, deps.timeZone),
     evidence: [`${restarts} restarts of ${workload.pods.length} pods`],
     fix: fixOf(workload, deps),

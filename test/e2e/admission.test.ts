@@ -29,8 +29,12 @@ const fix = (name: string, spec: object = {}, metadata: object = {}) => ({
   metadata: { name, ...metadata },
   spec: {
     incident: {
-      ...{ key: 'shop/ResourceQuota/limits', class: 'QuotaExceeded', severity: 'critical', reason: 'FailedCreate' },
-      ...{ object: { kind: 'ResourceQuota', name: 'limits', uid: 'u-1' }, message: 'exceeded quota: limits' },
+      key: 'shop/ResourceQuota/limits',
+      class: 'QuotaExceeded',
+      severity: 'critical',
+      reason: 'FailedCreate',
+      object: { kind: 'ResourceQuota', name: 'limits', uid: 'u-1' },
+      message: 'exceeded quota: limits',
       firstSeen: '2026-11-16T10:00:00Z',
     },
     diagnosis: 'The quota limits blocks every new pod.',
@@ -59,10 +63,10 @@ const pending = async (name: string, namespace = shop) => {
   return name;
 };
 const bind = (namespace: string, role: string, subject: string) =>
-  run('admin', ['create', 'rolebinding', `b-${role}-${subject.replaceAll(/\W/g, '-')}`.slice(0, 60), '-n', namespace, `--clusterrole=${role}`, subject]); // prettier-ignore
+  run('admin', ['create', 'rolebinding', `b-${role}-${subject.replaceAll(/\W/g, '-')}`, '-n', namespace, `--clusterrole=${role}`, subject]); // prettier-ignore
 /** Policies and rights take a moment to be in force. */
 const untilRefused = (words: RegExp, attempt: () => Promise<string>) =>
-  cluster.waitFor(`a refusal`, async () => (assert.match(await attempt().catch(String), words), true), 30_000);
+  cluster.waitFor('a refusal', async () => (assert.match(await attempt().catch(String), words), true), 30_000);
 const untilAllowed = (attempt: () => Promise<string>) => cluster.waitFor('to be allowed', attempt, 30_000);
 
 before(async () => {
@@ -91,6 +95,9 @@ before(async () => {
   await bind(shop, 'edit', '--user=erin');
   await bind(shop, 'tapfix-approver', '--user=ada');
   await bind(shop, 'tapfix-approver', `--serviceaccount=${shop}:robot`);
+  // kubectl reads a status before it patches it; tapfix does not.
+  await run('admin', ['create', 'clusterrole', `status-reader-${shop}`, '--verb=get', '--resource=remediations.tapfix.dev/status']); // prettier-ignore
+  for (const who of ['watcher', 'controller']) await bind(shop, `status-reader-${shop}`, `--serviceaccount=tapfix:tapfix-${who}`); // prettier-ignore
   // Far more than tapfix ever mints: what is refused to the writer here, the policy refuses, not RBAC.
   for (const namespace of [shop, guarded]) await bind(namespace, 'cluster-admin', '--serviceaccount=tapfix:tapfix-writer'); // prettier-ignore
 
@@ -103,6 +110,8 @@ before(async () => {
 });
 after(async () => {
   const namespaces = [shop, other, guarded].filter((name) => name !== undefined);
+  const roles = ['fix-editor', 'status-reader'].map((role) => `${role}-${shop}`);
+  await cluster?.kubectl(['delete', 'clusterrole', '--ignore-not-found', ...roles]);
   await cluster?.kubectl(['delete', 'namespace', '--wait=false', '--ignore-not-found', 'none', ...namespaces]);
 });
 

@@ -10,13 +10,20 @@ import { scenes } from './scenes.ts';
 /** Words are compared whole. UPDATE_GOLDEN=1 writes them anew: read them aloud before committing. */
 const update = process.env['UPDATE_GOLDEN'] === '1';
 
-const keys = (data: string): string => ({ a: 'a 1', r: 'r 1', c: 'y 1', b: 'n 1' })[data[0]!]!;
+function keysOf(): (data: string) => string {
+  const seen: string[] = [];
+  return (data) => {
+    const [verb = '', uid = ''] = data.split(':');
+    if (!seen.includes(uid)) seen.push(uid);
+    return `${{ a: 'a', r: 'r', c: 'y', b: 'n' }[verb]} ${seen.indexOf(uid) + 1}`;
+  };
+}
 
 function asText(message: Message): string {
   const { html, keyboard } = renderTelegram(message);
   const buttons = keyboard.inline_keyboard.map((row) => row.map(({ text }) => `[ ${text} ]`).join(' '));
   const sound = message.silent ? 'silent' : 'with sound';
-  return [`--- Telegram, ${sound}`, html, ...buttons, '', '--- console', consoleText(message, keys), ''].join('\n');
+  return [`--- Telegram, ${sound}`, html, ...buttons, '', '--- console', consoleText(message, keysOf()), ''].join('\n');
 }
 
 for (const { name, members, context } of scenes) {

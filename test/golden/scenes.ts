@@ -1,4 +1,4 @@
-import { nameOf } from '../../src/approvals/people.ts';
+import { nameOf } from '../../src/notices/people.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import type { MessageContext } from '../../src/notices/context.ts';
 import { aConfig, aFix, aNotice, aQuotaFix, approvedByAda, at, condition, executed, uidOf } from '../support/fixes.ts';

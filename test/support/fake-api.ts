@@ -17,6 +17,8 @@ export interface Call {
   body?: unknown;
   dryRun: boolean;
   identity?: string | undefined;
+  /** The server did it (or, with dryRun, would have). */
+  done?: boolean;
 }
 
 type Any = KubeObject & Record<string, unknown>;
@@ -121,6 +123,7 @@ export function fakeServer(clock: Clock) {
       options.authorize?.(full);
       calls.push(full);
       const answer = structuredClone(work());
+      full.done = true;
       await hooks.after?.(full);
       await options.after?.(full);
       return answer;

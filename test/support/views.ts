@@ -18,6 +18,7 @@ export const aContainer = (over: Partial<ContainerView> = {}): ContainerView => 
   name: 'app',
   ready: true,
   restarts: 0,
+  isDown: false,
   ...over,
 });
 

@@ -50,12 +50,21 @@ export function createPoller({ api, log, clock }: PollerDeps): Pick<Channel, 'ru
         await clock.sleep(backOffMs(found, failures++), signal);
       }
     }
-    await Promise.race([Promise.allSettled(answering), clock.sleep(lastAnswersMs)]);
+    await lastAnswers();
     health = { ok: false, detail: 'stopped' };
   }
 
+  /** What was decided is still said, if it does not take long. */
+  async function lastAnswers(): Promise<void> {
+    const said = new AbortController();
+    const all = Promise.allSettled(answering).then(() => said.abort());
+    await Promise.race([all, clock.sleep(lastAnswersMs, said.signal)]);
+  }
+
   async function poll(offset: number, signal: AbortSignal): Promise<Update[]> {
-    const options = { offset, timeout: pollSeconds, allowed_updates: ['callback_query', 'message'] as const };
+    // The first answer, and the first after trouble, must not take 25 s; with a second poller only a whole poll proves anything.
+    const timeout = health.ok || trouble?.kind === 'SecondPoller' ? pollSeconds : 0;
+    const options = { offset, timeout, allowed_updates: ['callback_query', 'message'] as const };
     const updates: unknown = await (await api()).getUpdates(options, signal as Parameters<Api['getUpdates']>[1]);
     if (!Array.isArray(updates)) throw new TypeError('getUpdates did not give a list');
     return updates as Update[];

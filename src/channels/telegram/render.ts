@@ -1,9 +1,10 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
-import { maxPayloadBytes } from '../../approvals/press.ts';
 import type { Card, Line, Message, Row } from '../../notices/message.ts';
-import { dots, textOf } from '../../notices/message.ts';
+import { dots, textOf } from '../lines.ts';
 import { cut } from '../cut.ts';
 
+/** Longest button payload, in bytes: https://core.telegram.org/bots/api#inlinekeyboardbutton */
+const maxPayloadBytes = 64;
 /** Longest message text after entities parsing: https://core.telegram.org/bots/api#sendmessage */
 export const maxText = 4096;
 

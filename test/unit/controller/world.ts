@@ -114,7 +114,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
       const stop = new AbortController();
       // A watch without its machinery: whatever changes is told, late, to every controller.
       void (async () => {
-        for (let seen = ''; !stop.signal.aborted; await clock.sleep(50, stop.signal)) {
+        for (let seen = ''; !stop.signal.aborted; await clock.sleep(250, stop.signal)) {
           const list = server.list('Remediation') as unknown as Remediation[];
           const now = list.map(({ metadata }) => metadata.resourceVersion).join();
           if (now !== seen) controller.onFixes(structuredClone(list));
@@ -126,7 +126,8 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
     },
     changes: () =>
       server.calls.filter(
-        ({ verb, dryRun, kind }) => !dryRun && ['patch', 'delete', 'create'].includes(verb) && !isOurs.has(kind),
+        ({ verb, dryRun, kind, done }) =>
+          done && !dryRun && ['patch', 'delete', 'create'].includes(verb) && !isOurs.has(kind),
       ),
   };
 }

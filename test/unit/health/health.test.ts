@@ -14,7 +14,7 @@ const workloads = [
     name: 'old pods still serve while the new revision loops',
     counts: full,
     pods: [aPod({ containers: [crashing] })],
-    why: 'container app is in CrashLoopBackOff',
+    why: 'container app keeps crashing',
   },
   { name: 'one short', counts: { ...full, ready: 2 }, pods: [aPod()], why: '2/3 ready' },
   {

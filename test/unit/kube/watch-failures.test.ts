@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { json, lines, page, refusal, reset, scriptedServer, type Step, stream } from '../../support/scripted-server.ts';
-import { aList, aPod } from './support.ts';
+import { aList, aPod, eventually } from './support.ts';
 import { added, bookmark, errorLine, watchRig } from './watch-rig.ts';
 
 const listOfA: Step = json(aList([aPod('a')], '10'));
@@ -141,19 +141,17 @@ test('a connection without a sign of life is given up and opened anew', async (t
 });
 
 test('bookmarks keep a quiet connection alive', async (t) => {
-  const { server, asked, clock, until } = await watchRig(t, [
-    listOfA,
-    (response) => {
-      response.writeHead(200).flushHeaders();
-      server.seen.at(-1)!.body = (): void => void response.write(`${JSON.stringify(bookmark('11'))}\n`);
-    },
-  ]);
+  let write = (_line: string): unknown => undefined;
+  const quiet: Step = (response) => {
+    response.writeHead(200).flushHeaders();
+    write = (line) => response.write(line);
+  };
+  const { asked, clock, watch, until } = await watchRig(t, [listOfA, quiet]);
   await until(() => asked().length === 2);
-  for (let minute = 0; minute < 5; minute++) {
+  for (let minute = 1; minute <= 5; minute++) {
     await clock.advance(60_000);
-    (server.seen[1]!.body as () => void)();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await clock.advance(1);
+    write(`${JSON.stringify(bookmark(String(10 + minute)))}\n`);
+    await eventually(() => watch.silentMs() < 60_000);
   }
   assert.equal(asked().length, 2);
 });

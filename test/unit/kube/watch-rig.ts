@@ -65,7 +65,7 @@ export async function watchRig(
     );
   const told = (): string[] =>
     logged.filter(({ level }) => level !== 'debug').map(({ level, message }) => `${level}: ${message}`);
-  const until = (isTrue: () => boolean): Promise<void> => eventually(isTrue, () => clock.advance(50));
+  const until = (isTrue: () => boolean): Promise<void> => eventually(isTrue, () => clock.advance(100));
   return { server, api, clock, watch, lists, changes, logged, told, asked, stop, ended, until };
 }
 

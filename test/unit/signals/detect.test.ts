@@ -51,7 +51,7 @@ const pods = [
   {
     name: 'a crash loop',
     pod: aPod({ ready: false, containers: [crashing] }),
-    want: 'container app exited 1 after 0.3 s',
+    want: 'container app exits 1 within a second',
   },
   {
     name: 'a crash loop that is being deleted',
@@ -61,7 +61,7 @@ const pods = [
   {
     name: 'a sidecar that loops',
     pod: aPod({ containers: [aContainer(), { ...crashing, name: 'proxy' }] }),
-    want: 'container proxy exited 1 after 0.3 s',
+    want: 'container proxy exits 1 within a second',
   },
 ];
 for (const { name, pod, want } of pods) test(`pod: ${name}`, () => assert.equal(detectPod(pod)?.message, want));
@@ -76,10 +76,7 @@ test('recorded events of a real cluster give the two classes and nothing else', 
   assert.equal(quota?.cause?.kind, 'ResourceQuota');
 });
 
-test('recorded pods of a real cluster: those in CrashLoopBackOff, no others', () => {
-  const items = read('node-pods.json');
-  const looping = items.filter((pod: object) => JSON.stringify(pod).includes('"CrashLoopBackOff"'));
-  const found = items.map((pod: never) => detectPod(viewPod(pod)!)).filter(Boolean);
-  assert.ok(looping.length > 0);
-  assert.equal(found.length, looping.length);
+test('recorded pods of a real cluster: those that restart in a loop, whether kubelet said so or not', () => {
+  const found = read('node-pods.json').map((pod: never) => detectPod(viewPod(pod)!)?.object.name.split('-')[0]);
+  assert.deepEqual(found.filter(Boolean).sort(), ['crash', 'live', 'node', 'oom']);
 });

@@ -1,0 +1,17 @@
+import type { ContainerView } from '../kube/views.ts';
+import { spokenDuration } from '../lib/duration.ts';
+
+/**
+ * Whether a container restarts in a loop. kubelet 1.36 often never writes CrashLoopBackOff: it notes the back-off in
+ * one sync and reports it in the next, which may come only when the back-off is over
+ * (https://github.com/kubernetes/kubernetes/issues/123602). A container that failed again and is down says the same.
+ */
+export const isLooping = ({ waiting, isDown, restarts, ended }: ContainerView): boolean =>
+  waiting === 'CrashLoopBackOff' || (isDown && restarts > 0 && ended?.exitCode !== 0);
+
+/** "container app exits 1 after 42 s". Kubernetes keeps whole seconds, so nothing finer is claimed. */
+export function crashInWords({ name, ended }: ContainerView): string {
+  if (!ended) return `container ${name} does not stay up`;
+  const how = ended.reason === 'OOMKilled' ? 'is killed for memory' : `exits ${ended.exitCode}`;
+  return `container ${name} ${how} ${ended.uptimeMs < 1000 ? 'within a second' : `after ${spokenDuration(ended.uptimeMs)}`}`;
+}

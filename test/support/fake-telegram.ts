@@ -1,0 +1,208 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A Telegram that refuses what the real one refuses. Found by trying, not by reading: see each rule. */
+export const botToken = '123456789:AAFakeFakeFakeFakeFakeFakeFakeFakeFake';
+
+export interface SentMessage {
+  id: number;
+  chat: string;
+  thread?: number;
+  text: string;
+  silent: boolean;
+  buttons: { text: string; callback_data: string }[];
+}
+type Body = Record<string, unknown>;
+type Fault = { status: number; body: string } | 'hang up';
+class Refused extends Error {
+  readonly code: number;
+  readonly parameters: object | undefined;
+  constructor(code: number, description: string, parameters?: object) {
+    super(description);
+    this.code = code;
+    this.parameters = parameters;
+  }
+}
+
+export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000 } = {}) {
+  const messages = new Map<number, SentMessage>();
+  const answers: { id: string; text: string; alert: boolean }[] = [];
+  const calls: string[] = [];
+  const faults: { method: string; fault: Fault }[] = [];
+  const stale = new Set<string>();
+  let updates: { update_id: number; callback_query: object }[] = [];
+  let nextUpdate = 1000;
+  let poll: { response: ServerResponse; offset: number; timer: NodeJS.Timeout } | undefined;
+  let token = botToken;
+
+  const reply = (response: ServerResponse, status: number, body: object): void =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const refusal = (response: ServerResponse, { code, message, parameters }: Refused): void =>
+    reply(response, code, { ok: false, error_code: code, description: message, ...(parameters && { parameters }) });
+
+  function answerPoll(always: boolean): void {
+    if (!poll) return;
+    const { response, offset, timer } = poll;
+    updates = updates.filter(({ update_id }) => update_id >= offset); // an offset confirms everything below it
+    if (updates.length === 0 && !always) return;
+    clearTimeout(timer);
+    poll = undefined;
+    reply(response, 200, { ok: true, result: updates });
+  }
+
+  function getUpdates(body: Body, response: ServerResponse): void {
+    if (poll) {
+      clearTimeout(poll.timer);
+      // With two pollers it is the older one that is told.
+      refusal(
+        poll.response,
+        new Refused(
+          409,
+          'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
+        ),
+      );
+    }
+    const waitMs = Math.min(Number(body['timeout'] ?? 0) * 1000, pollMs);
+    poll = { response, offset: Number(body['offset'] ?? 0), timer: setTimeout(() => answerPoll(true), waitMs) };
+    response.on('close', () => {
+      if (poll?.response !== response) return;
+      clearTimeout(poll.timer);
+      poll = undefined;
+    });
+    answerPoll(false);
+  }
+
+  function checked(body: Body): Omit<SentMessage, 'id'> {
+    const chat = String(body['chat_id']);
+    if (!chats.includes(chat)) throw new Refused(400, 'Bad Request: chat not found');
+    const text = body['parse_mode'] === 'HTML' ? parsed(String(body['text'])) : String(body['text']);
+    if (text.length === 0) throw new Refused(400, 'Bad Request: message text is empty');
+    if (text.length > 4096) throw new Refused(400, 'Bad Request: message is too long');
+    const markup = (body['reply_markup'] ?? {}) as { inline_keyboard?: SentMessage['buttons'][] };
+    const buttons = (markup.inline_keyboard ?? []).flat();
+    if (buttons.some(({ callback_data }) => Buffer.byteLength(callback_data) > 64 || callback_data === '')) {
+      throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID');
+    }
+    const thread = body['message_thread_id'] as number | undefined;
+    return {
+      chat,
+      ...(thread !== undefined && { thread }),
+      text,
+      silent: body['disable_notification'] === true,
+      buttons,
+    };
+  }
+
+  const methods: Record<string, (body: Body) => unknown> = {
+    getMe: () => ({ id: 123456789, is_bot: true, first_name: 'tapfix', username: 'tapfix_bot' }),
+    sendMessage(body) {
+      const id = 4711 + messages.size;
+      messages.set(id, { id, ...checked(body) });
+      return { message_id: id, date: 0, chat: { id: Number(body['chat_id']), type: 'supergroup' } };
+    },
+    editMessageText(body) {
+      const before = messages.get(Number(body['message_id']));
+      if (!before) throw new Refused(400, 'Bad Request: message to edit not found');
+      const next = checked(body);
+      if (next.text === before.text && JSON.stringify(next.buttons) === JSON.stringify(before.buttons)) {
+        throw new Refused(
+          400,
+          'Bad Request: message is not modified: specified new message content and reply markup are exactly the same',
+        );
+      }
+      messages.set(before.id, { ...before, text: next.text, buttons: next.buttons });
+      return { message_id: before.id, date: 0, chat: { id: Number(before.chat), type: 'supergroup' } };
+    },
+    answerCallbackQuery(body) {
+      const id = String(body['callback_query_id']);
+      const text = String(body['text'] ?? '');
+      if (stale.has(id))
+        throw new Refused(400, 'Bad Request: query is too old and response timeout expired or query ID is invalid');
+      if (text.length > 200) throw new Refused(400, 'Bad Request: MESSAGE_TOO_LONG');
+      answers.push({ id, text, alert: body['show_alert'] === true });
+      return true;
+    },
+  };
+
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const [, given, method = ''] = /^\/bot([^/]+)\/(\w+)/.exec(request.url ?? '') ?? [];
+      calls.push(method);
+      try {
+        if (given !== token) throw new Refused(401, 'Unauthorized');
+        const planned = faults.findIndex((fault) => fault.method === method);
+        if (planned >= 0) return misbehave(response, faults.splice(planned, 1)[0]!.fault);
+        const body = (text ? JSON.parse(text) : {}) as Body;
+        if (method === 'getUpdates') return getUpdates(body, response);
+        const known = methods[method];
+        if (!known) throw new Refused(404, 'Not Found: method not found');
+        reply(response, 200, { ok: true, result: known(body) });
+      } catch (error) {
+        refusal(response, error instanceof Refused ? error : new Refused(500, String(error)));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  return {
+    apiRoot: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    answers,
+    messages: (): SentMessage[] => [...messages.values()],
+    setToken: (next: string): void => void (token = next),
+    /** The next call of this method goes wrong. */
+    fail: (method: string, fault: Fault): void => void faults.push({ method, fault }),
+    forget: (id: number): void => void messages.delete(id),
+    press(data: string, { from = 123456789, message = 4711, chat = '-100500', old = false } = {}): string {
+      const id = `query-${nextUpdate}`;
+      if (old) stale.add(id);
+      const pressed = { message_id: message, date: 1, chat: { id: Number(chat), type: 'supergroup' } };
+      updates.push({
+        update_id: nextUpdate++,
+        callback_query: { id, data, from: { id: from, is_bot: false, first_name: 'Ada' }, message: pressed },
+      });
+      answerPoll(false);
+      return id;
+    },
+    async close(): Promise<void> {
+      clearTimeout(poll?.timer);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export const tooManyRequests = (seconds: number): Fault => ({
+  status: 429,
+  body: JSON.stringify({
+    ok: false,
+    error_code: 429,
+    description: 'Too Many Requests',
+    parameters: { retry_after: seconds },
+  }),
+});
+
+function misbehave(response: ServerResponse, fault: Fault): void {
+  if (fault === 'hang up') response.destroy();
+  else response.writeHead(fault.status, { 'content-type': 'application/json' }).end(fault.body);
+}
+
+const tags = /^(b|i|u|s|code|pre|blockquote|blockquote expandable)$/;
+
+/** Telegram's HTML: few tags, properly nested, every other < > & escaped; returns the text people see. */
+function parsed(html: string): string {
+  const open: string[] = [];
+  const cannot = (why: string): Refused => new Refused(400, `Bad Request: can't parse entities: ${why}`);
+  const text = html.replace(/<(\/?)([^<>]*)>|[<>]/g, (whole, slash?: string, tag?: string) => {
+    if (tag === undefined || !tags.test(tag)) throw cannot(`unsupported start tag "${tag ?? whole}"`);
+    const name = tag.split(' ')[0]!;
+    if (!slash) open.push(name);
+    else if (open.pop() !== name) throw cannot('unexpected end tag');
+    return '';
+  });
+  if (open.length > 0) throw cannot(`can't find end tag corresponding to start tag "${open.at(-1)}"`);
+  if (/&(?!(lt|gt|amp|quot|#\d+);)/.test(text)) throw cannot('unescaped &');
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Owner } from '../../../src/actions/blocked.ts';
+import { blockedBy, isShort, saysQuota } from '../../../src/actions/blocked.ts';
+import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
+import type { EventView, ReplicaSetView } from '../../../src/kube/views.ts';
+import { anEvent, aReplicaSet } from '../../support/views.ts';
+import { quotaWorld } from '../controller/world.ts';
+
+const refusal = (quota: string) => `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1`;
+const messages = [
+  { message: refusal('tight'), want: true },
+  { message: 'exceeded quota: tight', want: true },
+  { message: refusal('tight-2'), want: false },
+  { message: refusal('very-tight'), want: false },
+  { message: refusal('tight.example.com'), want: false },
+  { message: 'failed quota: tight: must specify limits.memory', want: false },
+];
+for (const { message, want } of messages) {
+  test(`"${message}" ${want ? 'names' : 'does not name'} quota tight`, () => {
+    assert.equal(saysQuota(message, 'tight'), want);
+  });
+}
+
+const refused = (kind: string, uid: string, quota = 'tight'): EventView =>
+  anEvent({ reason: 'FailedCreate', message: refusal(quota), object: { kind, name: kind, namespace: 'shop', uid } });
+const owner = (kind: string, uid: string, short = true): Owner => ({ kind, name: kind, uid, short });
+
+interface Case {
+  name: string;
+  sets?: ReplicaSetView[];
+  events?: EventView[];
+  others?: Owner[];
+  want: string[];
+}
+const cases: Case[] = [
+  { name: 'a ReplicaSet whose pods it refuses', sets: [aReplicaSet({ createFailure: refusal('tight') })], want: ['rs-2'] },
+  { name: 'not one refused by another quota', sets: [aReplicaSet({ createFailure: refusal('tight-2') })], want: [] },
+  { name: 'not one scaled to zero', sets: [aReplicaSet({ createFailure: refusal('tight'), desired: 0 })], want: [] },
+  { name: 'not one without trouble', sets: [aReplicaSet()], want: [] },
+  { name: 'a StatefulSet that an event names', events: [refused('StatefulSet', 's')], others: [owner('StatefulSet', 's')], want: ['s'] },
+  { name: 'not one that has its pods by now', events: [refused('Job', 'j')], others: [owner('Job', 'j', false)], want: [] },
+  { name: 'not a new one of the same name', events: [refused('Job', 'old')], others: [owner('Job', 'new')], want: [] },
+  { name: 'once, however many events', events: [refused('Job', 'j'), refused('Job', 'j')], others: [owner('Job', 'j')], want: ['j'] },
+]; // prettier-ignore
+for (const { name, sets = [], events = [], others = [], want } of cases) {
+  test(`blocked: ${name}`, () => {
+    const found = blockedBy('tight', sets, events, others).map(({ uid }) => uid);
+    assert.deepEqual(found, want);
+  });
+}
+
+const meta = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
+const shortages = [
+  { kind: 'StatefulSet', spec: { replicas: 2 }, status: { replicas: 1 }, want: true },
+  { kind: 'StatefulSet', spec: { replicas: 2 }, status: { replicas: 2 }, want: false },
+  { kind: 'ReplicaSet', spec: {}, status: {}, want: true },
+  { kind: 'DaemonSet', status: { desiredNumberScheduled: 3, currentNumberScheduled: 2 }, want: true },
+  { kind: 'DaemonSet', status: { desiredNumberScheduled: 3, currentNumberScheduled: 3 }, want: false },
+  { kind: 'Job', status: {}, want: true },
+  { kind: 'Job', status: { active: 1 }, want: false },
+  { kind: 'Job', spec: { suspend: true }, status: {}, want: false },
+  { kind: 'Job', status: { conditions: [{ type: 'Complete', status: 'True' }] }, want: false },
+  { kind: 'Something', status: {}, want: false },
+];
+for (const { kind, want, ...rest } of shortages) {
+  test(`a ${kind} with ${JSON.stringify(rest)} is ${want ? '' : 'not '}short of pods`, () => {
+    assert.equal(isShort(kind, { metadata: meta, ...rest } as never), want);
+  });
+}
+
+test('a StatefulSet refused by the quota is found in the live cluster, and the quota can be put back', async () => {
+  const { server, fix } = quotaWorld();
+  const { metadata } = server.seed('StatefulSet', 'shop', {
+    metadata: { name: 'db' },
+    spec: { replicas: 2 },
+    status: {},
+  });
+  const involvedObject = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid: metadata.uid };
+  const event = { metadata: { name: 'db.1' }, reason: 'FailedCreate', message: refusal('tight'), involvedObject };
+  server.seed('Event', 'shop', event);
+  const { uid } = server.get('ResourceQuota', 'shop', 'tight')!.metadata;
+  const context = { namespace: 'shop', fixUid: fix().metadata.uid, reader: server.client() };
+  const prepared = await deleteResourceQuota.prepare({ name: 'tight', uid }, context);
+  assert.ok(prepared.ok);
+  assert.deepEqual(
+    prepared.blocked.map(({ kind, name }) => `${kind}/${name}`),
+    ['ReplicaSet/api-5bbc', 'ReplicaSet/web-5bbc', 'StatefulSet/db'],
+  );
+  assert.equal(
+    prepared.undo,
+    "kubectl -n shop create -f - <<'EOF'\n" +
+      '{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"tight"},"spec":{"hard":{"pods":"1"}}}\nEOF',
+  );
+});

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createApprovals } from '../../../src/approvals/approve.ts';
+import { createConfirms } from '../../../src/approvals/confirms.ts';
+import type { Press } from '../../../src/channels/channel.ts';
+import type { Api, KubeObject } from '../../../src/kube/api.ts';
+import { ApiError, Unreachable } from '../../../src/kube/api.ts';
+import type { Approval, Remediation } from '../../../src/kube/remediation.ts';
+import { encodePress } from '../../../src/notices/payload.ts';
+import type { Verb } from '../../../src/notices/payload.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { aConfig, aFix, aNoticeOf, aQuotaFix, at } from '../../support/fixes.ts';
+
+/** One Remediation on a server that honours resourceVersion, and everything that decides about it. */
+function aBooth(fix: Remediation = aFix()) {
+  const clock = fakeClock(Date.parse(at('02:14:10')));
+  let live = structuredClone(fix);
+  const audit: Record<string, unknown>[] = [];
+  const hooks = { beforePatch: () => {}, get: async () => {}, patch: async () => {}, rbac: true };
+  const api = {
+    get: async () => {
+      await hooks.get();
+      return structuredClone(live) as KubeObject;
+    },
+    patch: async (_ref: object, _type: string, body: object) => {
+      hooks.beforePatch();
+      await hooks.patch();
+      const { metadata, spec } = body as { metadata: { resourceVersion: string }; spec: { approval: Approval } };
+      if (metadata.resourceVersion !== live.metadata.resourceVersion) throw new ApiError('conflict', 409, 'Conflict');
+      change({ ...live, spec: { ...live.spec, approval: spec.approval } });
+      return live;
+    },
+  } as unknown as Pick<Api, 'get' | 'patch'>;
+  const change = (next: Remediation): void => {
+    live = {
+      ...next,
+      metadata: { ...next.metadata, resourceVersion: String(Number(live.metadata.resourceVersion) + 1) },
+    };
+  };
+  const confirms = createConfirms({ clock, signal: new AbortController().signal });
+  const approvals = createApprovals({
+    api,
+    clock,
+    log: { debug() {}, warn() {}, error() {}, info: (fields) => void audit.push(fields as Record<string, unknown>) },
+    current: () => aConfig(),
+    fixByUid: (uid) => (uid === fix.metadata.uid ? fix : undefined),
+    noticeAt: (_channel, place, message) =>
+      place.chat === '-100500' && message === '4711' ? aNoticeOf([fix]) : undefined,
+    confirms,
+    subjectAccess: async () => hooks.rbac,
+    timeZone: 'Europe/Berlin',
+  });
+  const press = (verb: Verb, id = 123456789, over: Partial<Press> = {}) =>
+    approvals.onPress({
+      channel: 'telegram',
+      by: `telegram:${id}`,
+      name: 'somebody',
+      place: { chat: '-100500' },
+      message: '4711',
+      data: encodePress(verb, fix),
+      ...over,
+    });
+  return { clock, hooks, audit, confirms, press, change, live: () => live, approval: () => live.spec.approval };
+}
+
+test('an approval is recorded with who, when and how, and is one audit line', async () => {
+  const booth = aBooth();
+  assert.deepEqual(await booth.press('a'), { say: 'Approved; it starts now.', alert: false });
+  assert.deepEqual(booth.approval(), {
+    state: 'Approved',
+    by: 'telegram:123456789',
+    at: '2026-11-16T02:14:10.000Z',
+    via: 'telegram',
+  });
+  assert.deepEqual(booth.audit, [
+    {
+      audit: true,
+      decision: 'Approved',
+      by: 'telegram:123456789',
+      name: 'somebody',
+      channel: 'telegram',
+      namespace: 'shop',
+      fix: 'checkout-3f9a1c-1',
+      action: 'RolloutUndo',
+      reason: undefined,
+    },
+  ]);
+});
+
+test('a rejection is recorded', async () => {
+  const booth = aBooth();
+  assert.equal((await booth.press('r')).say, 'Rejected; nothing is changed.');
+  assert.equal(booth.approval().state, 'Rejected');
+});
+
+test('two people at once: one wins, the other is told who', async () => {
+  const booth = aBooth();
+  const [ada, ben] = await Promise.all([booth.press('a'), booth.press('r', 222)]);
+  assert.deepEqual(ada, { say: 'Approved; it starts now.', alert: false });
+  assert.deepEqual(ben, { say: 'Ada approved this 0 s ago.', alert: true });
+  assert.equal(booth.approval().by, 'telegram:123456789');
+  assert.deepEqual(
+    booth.audit.map(({ decision, reason }) => [decision, reason]),
+    [
+      ['Approved', undefined],
+      ['Refused', 'AlreadyDecided'],
+    ],
+  );
+});
+
+test('a conflict by a status change alone is tried again', async () => {
+  const booth = aBooth();
+  let changes = 0;
+  booth.hooks.beforePatch = () => void (changes++ < 2 && booth.change(booth.live()));
+  assert.equal((await booth.press('a')).alert, false);
+  assert.equal(booth.approval().state, 'Approved');
+});
+
+test('after three conflicts the presser is asked to press again', async () => {
+  const booth = aBooth();
+  booth.hooks.beforePatch = () => booth.change(booth.live());
+  assert.match((await booth.press('a')).say, /could not be recorded, press again/);
+  assert.equal(booth.approval().state, 'Pending');
+});
+
+test('a target that changed between reading and patching is judged again', async () => {
+  const booth = aBooth();
+  let once = true;
+  booth.hooks.beforePatch = () => {
+    const { preview } = booth.live().status!;
+    if (once)
+      booth.change({
+        ...booth.live(),
+        status: { ...booth.live().status, preview: { ...preview!, targetHash: 'other' } },
+      });
+    once = false;
+  };
+  assert.match((await booth.press('a')).say, /has changed since this was shown/);
+});
+
+test('a server that does not answer: said after 3 s, and a patch that lands late decides the next press', async () => {
+  const booth = aBooth();
+  booth.hooks.patch = () => booth.clock.sleep(5_000);
+  const answer = booth.press('a');
+  await booth.clock.advance(3_000);
+  assert.deepEqual(await answer, {
+    say: 'The cluster did not answer in time: the decision could not be recorded, press again.',
+    alert: true,
+  });
+  await booth.clock.advance(2_000);
+  assert.equal((await booth.press('a')).say, 'You approved this 5 s ago.');
+  assert.deepEqual(
+    booth.audit.map(({ decision }) => decision),
+    ['Refused', 'Approved', 'Refused'],
+  );
+});
+
+test('a reading that comes too late starts no patch', async () => {
+  const booth = aBooth();
+  booth.hooks.get = () => booth.clock.sleep(5_000);
+  const answer = booth.press('a');
+  await booth.clock.advance(10_000);
+  assert.equal((await answer).alert, true);
+  assert.equal(booth.approval().state, 'Pending');
+});
+
+test('an unreachable server and a refusing one are said', async () => {
+  const booth = aBooth();
+  booth.hooks.patch = async () => Promise.reject(new Unreachable('reset'));
+  assert.match((await booth.press('a')).say, /could not be reached: the decision could not be recorded/);
+  booth.hooks.patch = async () => Promise.reject(new ApiError('admission: needs approve', 403, 'Forbidden'));
+  assert.equal((await booth.press('a')).say, 'The cluster refused it: admission: needs approve');
+});
+
+test('something destructive is asked once more, of that presser, for 30 s', async () => {
+  const booth = aBooth(aQuotaFix());
+  assert.deepEqual(await booth.press('a'), {
+    say: 'Really delete quota platform-hardening? You have 30 s to say yes.',
+    alert: false,
+  });
+  assert.equal(booth.approval().state, 'Pending');
+  assert.match((await booth.press('c', 222)).say, /Ada is being asked/);
+  assert.equal((await booth.press('c')).say, 'Approved; it starts now.');
+  assert.equal(booth.confirms.armedFor(aQuotaFix().metadata.uid, booth.clock.now()), undefined);
+});
+
+test('the question runs out after 30 s, and Back takes it back', async () => {
+  const booth = aBooth(aQuotaFix());
+  await booth.press('a');
+  await booth.clock.advance(30_000);
+  assert.match((await booth.press('c')).say, /has run out/);
+  await booth.press('a');
+  assert.equal((await booth.press('b')).say, 'Nothing was done.');
+  assert.match((await booth.press('c')).say, /has run out/);
+});
+
+test('who is mapped to a Kubernetes user needs its right as well', async () => {
+  const booth = aBooth();
+  booth.hooks.rbac = false;
+  assert.equal((await booth.press('a', 444)).say, 'Kubernetes does not let dee@example.com approve in shop.');
+  assert.equal(booth.audit[0]?.['reason'], 'RefusedByRbac');
+  booth.hooks.rbac = true;
+  assert.equal((await booth.press('a', 444)).alert, false);
+});
+
+const strange: { name: string; over: Partial<Press>; say: RegExp }[] = [
+  { name: 'a button of another bot', over: { data: 'vote:1' }, say: /does not know this button/ },
+  {
+    name: 'the same button forwarded to another chat',
+    over: { place: { chat: '-1' } },
+    say: /does not know this message/,
+  },
+  { name: 'another message of the chat', over: { message: '1' }, say: /does not know this message/ },
+  { name: 'a Remediation nobody knows', over: { data: encodePress('a', aFix({ n: 99 })) }, say: /is gone/ },
+];
+for (const { name, over, say } of strange) {
+  test(`refused and audited: ${name}`, async () => {
+    const booth = aBooth();
+    const answer = await booth.press('a', 123456789, over);
+    assert.match(answer.say, say);
+    assert.equal(answer.alert, true);
+    assert.equal(booth.audit.length, 1);
+    assert.equal(booth.approval().state, 'Pending');
+  });
+}

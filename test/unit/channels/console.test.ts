@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import type { Answer, Press } from '../../../src/channels/channel.ts';
+import { createConsole } from '../../../src/channels/console.ts';
+import { composeMessage } from '../../../src/notices/compose.ts';
+import { aContext } from '../../golden/scenes.ts';
+import { aFix, aQuotaFix, approvedByAda } from '../../support/fixes.ts';
+import { silentLog } from '../notices/desk.ts';
+
+const place = { chat: 'console' };
+const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+function aTerminal({ isTTY = true, nobody = false } = {}) {
+  const by = nobody ? undefined : 'kubernetes-admin';
+  const input = Object.assign(new PassThrough(), { isTTY });
+  const output = new PassThrough();
+  const presses: Press[] = [];
+  const stop = new AbortController();
+  const channel = createConsole({ input, output, by, log: silentLog });
+  const onPress = async (press: Press): Promise<Answer> => (presses.push(press), { say: 'recorded', alert: false });
+  const done = channel.run(onPress, stop.signal);
+  const type = async (line: string): Promise<string> => {
+    printed();
+    input.write(`${line}\n`);
+    await settle();
+    return printed().trim();
+  };
+  const printed = (): string => String(output.read() ?? '');
+  return { channel, presses, printed, type, stop: async () => (stop.abort(), done) };
+}
+
+test('a card is printed in 80 columns, and typing a approves it', async () => {
+  const { channel, presses, printed, type, stop } = aTerminal();
+  const message = composeMessage([aFix()], aContext());
+  const id = await channel.post(place, message);
+  const text = printed();
+  assert.match(text, /🔴 checkout keeps crashing, 0\/3 ready/);
+  assert.match(text, /\[a 1\] Approve undo {3}\[r 1\] Reject/);
+  assert.ok(text.split('\n').every((line) => line.length <= 80));
+  assert.equal(await type('a'), 'recorded');
+  assert.deepEqual(presses, [
+    {
+      channel: 'console',
+      by: 'kubernetes-admin',
+      name: 'kubernetes-admin',
+      place,
+      message: id,
+      data: message.cards[0]!.buttons[0]![0]!.data,
+    },
+  ]);
+  await stop();
+});
+
+test('a new state prints the new headline only, and its buttons are gone', async () => {
+  const { channel, presses, printed, type, stop } = aTerminal();
+  const id = await channel.post(place, composeMessage([aFix()], aContext()));
+  printed();
+  await channel.edit(place, id, composeMessage([aFix({ approval: approvedByAda })], aContext()));
+  assert.equal(printed(), '🟡 checkout: undo approved by Ada 03:14:10, about to be applied\n');
+  assert.equal(await type('a'), 'nothing to decide');
+  assert.equal(presses.length, 0);
+  await stop();
+});
+
+test('with several open it asks which one', async () => {
+  const { channel, presses, type, stop } = aTerminal();
+  await channel.post(place, composeMessage([aFix()], aContext()));
+  await channel.post(place, composeMessage([aFix({ n: 2, name: 'web' })], aContext()));
+  assert.equal(await type('r'), 'which one: r 1, r 2?');
+  assert.equal(await type('R  2'), 'recorded');
+  assert.equal(await type('what'), 'type one of: a 1, r 1, a 2, r 2');
+  assert.equal(presses.length, 1);
+  await stop();
+});
+
+test('something destructive is confirmed with y', async () => {
+  const { channel, presses, printed, type, stop } = aTerminal();
+  const id = await channel.post(place, composeMessage([aQuotaFix()], aContext()));
+  await type('a');
+  const confirming = () => ({ by: 'kubernetes-admin', name: 'kubernetes-admin', untilMs: aContext().nowMs + 30_000 });
+  await channel.edit(place, id, composeMessage([aQuotaFix()], aContext({ confirming })));
+  assert.match(printed(), /\[y 1\] Yes, delete quota platform-hardening {3}\[n 1\] Back/);
+  await type('y');
+  assert.deepEqual(
+    presses.map(({ data }) => data[0]),
+    ['a', 'c'],
+  );
+  await stop();
+});
+
+for (const quiet of [{ isTTY: false }, { nobody: true }]) {
+  test(`without a person at the keyboard it only prints: ${JSON.stringify(quiet)}`, async () => {
+    const { channel, printed, presses, type, stop } = aTerminal(quiet);
+    await channel.post(place, composeMessage([aFix()], aContext()));
+    assert.doesNotMatch(printed(), /Reject/);
+    await type('a');
+    assert.equal(presses.length, 0);
+    await stop();
+  });
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readBlockedHealth } from '../../../src/controller/blocked-health.ts';
+import type { Kind } from '../../../src/kube/resources.ts';
+import { fakeServer } from '../../support/fake-api.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+
+const complete = { conditions: [{ type: 'Complete', status: 'True' }] };
+const good = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+
+interface Case {
+  name: string;
+  kind: Kind;
+  spec?: object;
+  status?: object;
+  deployment?: object;
+  gone?: 'gone' | 'another';
+  want: boolean;
+}
+const cases: Case[] = [
+  { name: 'a StatefulSet with all ready', kind: 'StatefulSet', spec: { replicas: 2 }, status: good, want: true },
+  { name: 'a StatefulSet with one missing', kind: 'StatefulSet', spec: { replicas: 3 }, status: good, want: false },
+  { name: 'a StatefulSet not yet observed', kind: 'StatefulSet', spec: { replicas: 2 }, status: { ...good, observedGeneration: 0 }, want: false },
+  { name: 'a StatefulSet that is gone', kind: 'StatefulSet', gone: 'gone', want: true },
+  { name: 'a StatefulSet that is another one now', kind: 'StatefulSet', spec: { replicas: 3 }, status: good, gone: 'another', want: true },
+  { name: 'a DaemonSet with all ready', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, numberReady: 2 }, want: true },
+  { name: 'a DaemonSet with one missing', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, numberReady: 1 }, want: false },
+  { name: 'a Job that runs', kind: 'Job', status: { active: 1 }, want: true },
+  { name: 'a Job that is done', kind: 'Job', status: complete, want: true },
+  { name: 'a Job without pods', kind: 'Job', status: {}, want: false },
+  { name: 'a lone ReplicaSet with all ready', kind: 'ReplicaSet', spec: { replicas: 2 }, status: good, want: true },
+  { name: 'a lone ReplicaSet with one missing', kind: 'ReplicaSet', spec: { replicas: 3 }, status: good, want: false },
+  { name: 'a ReplicaSet scaled to zero, its Deployment healthy', kind: 'ReplicaSet', spec: { replicas: 0 }, deployment: good, want: true },
+  { name: 'a ReplicaSet scaled to zero, its Deployment short', kind: 'ReplicaSet', spec: { replicas: 0 }, deployment: { ...good, availableReplicas: 1 }, want: false },
+  { name: 'a ReplicaSet that is gone, its Deployment healthy', kind: 'ReplicaSet', gone: 'gone', deployment: good, want: true },
+  { name: 'a ReplicaSet that is gone, its Deployment short', kind: 'ReplicaSet', gone: 'gone', deployment: { ...good, replicas: 3 }, want: false },
+  { name: 'a ReplicaSet that is gone with its Deployment', kind: 'ReplicaSet', gone: 'gone', want: true },
+]; // prettier-ignore
+
+for (const { name, kind, spec = {}, status = {}, deployment, gone, want } of cases) {
+  test(`${name} is ${want ? 'fine' : 'not fine'}`, async () => {
+    const server = fakeServer(fakeClock());
+    const owned = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x', uid: 'd', controller: true };
+    if (deployment) {
+      server.seed('Deployment', 'shop', { metadata: { name: 'x' }, spec: { replicas: 2 }, status: deployment });
+    }
+    const metadata = { name: 'x-5bbc', ...(deployment && { ownerReferences: [owned] }) };
+    const { uid } = server.seed(kind, 'shop', { metadata, spec, status }).metadata;
+    if (gone === 'gone') server.remove(kind, 'shop', 'x-5bbc');
+    const blocked = [{ kind, name: 'x-5bbc', uid: gone === 'another' ? 'other' : uid }];
+    assert.equal((await readBlockedHealth(server.client(), 'shop', blocked)).healthy, want);
+  });
+}
+
+test('counts are added up, and the first that are not fine are named', async () => {
+  const server = fakeServer(fakeClock());
+  const blocked = ['a', 'b'].map((name) => {
+    const { uid } = server.seed('StatefulSet', 'shop', {
+      metadata: { name },
+      spec: { replicas: 3 },
+      status: good,
+    }).metadata;
+    return { kind: 'StatefulSet', name, uid };
+  });
+  const { ready, desired, why, affected } = await readBlockedHealth(server.client(), 'shop', blocked);
+  assert.deepEqual({ ready, desired }, { ready: 4, desired: 6 });
+  assert.equal(why, 'StatefulSet/a has 2/3 ready, StatefulSet/b has 2/3 ready');
+  assert.deepEqual(affected, ['StatefulSet/a', 'StatefulSet/b']);
+});

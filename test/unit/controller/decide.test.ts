@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Plan } from '../../../src/actions/action.ts';
+import type { Facts, Step } from '../../../src/controller/decide.ts';
+import { decide } from '../../../src/controller/decide.ts';
+import type { Condition, Phase, Remediation } from '../../../src/kube/remediation.ts';
+import { transitions } from '../../../src/kube/remediation.ts';
+import { iso } from '../../../src/lib/clock.ts';
+import { aConfig } from '../../support/config.ts';
+import { aFix, health } from './world.ts';
+
+const bornMs = Date.parse('2026-11-16T03:12:00Z');
+const minute = 60_000;
+
+const is = (type: string, status: 'True' | 'False' = 'True', atMs = bornMs): Condition => ({
+  type,
+  status,
+  reason: 'R',
+  message: `about ${type}`,
+  lastTransitionTime: iso(atMs),
+});
+
+const plan: { ok: true } & Plan = {
+  ok: true,
+  targetHash: 'h',
+  before: '{}',
+  diff: 'd',
+  undo: 'u',
+  blocked: [],
+  write: { do: 'delete', ref: { kind: 'ResourceQuota', name: 'q' }, preconditions: {} },
+};
+
+interface Case {
+  phase?: Phase;
+  approval?: object;
+  conditions?: Condition[];
+  action?: false;
+  status?: object;
+  metadata?: object;
+  facts?: Partial<Facts>;
+  afterMs?: number;
+  want: string;
+}
+
+const undo = { type: 'RolloutUndo', rolloutUndo: {} };
+const rehearsed = [is('Rehearsed'), is('Confirmed')];
+const ready: Partial<Facts> = { live: health({ healthy: false, longestUptimeMs: 20_000 }), prepared: plan };
+const stable = (sinceMs: number) => ({ sinceMs, restarts: 0 });
+
+function build({
+  phase,
+  approval = { state: 'Pending' },
+  conditions = [],
+  action,
+  status,
+  metadata,
+}: Case): Remediation {
+  const { spec } = aFix({ approval, ...(action !== false && { action: undo }) }) as Remediation;
+  const meta = { name: 'f', namespace: 'shop', uid: 'u', resourceVersion: '1', creationTimestamp: iso(bornMs) };
+  const preview = { diff: '', targetHash: 'h', at: '' };
+  return {
+    metadata: { ...meta, ...metadata },
+    spec: { ...spec, incident: { ...spec.incident, class: 'CrashLoop' } },
+    status: { ...(phase && { phase }), conditions, preview, ...status },
+  };
+}
+
+/** "Failed(TargetChanged)", "rehearse", "wait 1000". */
+function spoken(step: Step, nowMs: number): string {
+  if (step.do === 'move') return step.phase === step.reason ? step.phase : `${step.phase}(${step.reason})`;
+  return step.do === 'wait' ? `wait ${step.untilMs - nowMs}` : step.do;
+}
+
+const yes = { state: 'Approved', by: 'telegram:7' };
+const byUser = { state: 'Approved', by: 'ada@example.com' };
+const no = { state: 'Rejected', by: 'telegram:7', note: 'known' };
+const on = (over: Partial<Case>, want: string): Case => ({ want, ...over });
+const approved = (want: string, over: Partial<Case> = {}): Case => ({
+  phase: 'Approved',
+  approval: yes,
+  conditions: [...rehearsed, is('Approved')],
+  ...over,
+  facts: { ...ready, ...over.facts },
+  want,
+});
+const execution = { appliedAt: iso(bornMs), stableSeconds: 40 };
+const applied = (want: string, over: Partial<Case> = {}): Case => ({ phase: 'Applied', status: { execution }, want, ...over }); // prettier-ignore
+const late = (want: string, over: Partial<Case> = {}): Case =>
+  applied(want, { phase: 'Failed', conditions: [is('Applied'), is('Failed')], ...over });
+
+const cases: Record<string, Case> = {
+  'a new one with an action is proposed': on({}, 'Proposed'),
+  'a new one without an action is noticed': on({ action: false }, 'Noticed(NothingSafeToPropose)'),
+  'one that is being deleted is left alone': on({ metadata: { deletionTimestamp: iso(bornMs) } }, 'nothing'),
+
+  'noticed stays': on({ phase: 'Noticed', action: false }, 'nothing'),
+  'noticed has no ttl': on({ phase: 'Noticed', action: false, afterMs: 100 * minute }, 'nothing'),
+  'noticed and cleared is resolved': on({ phase: 'Noticed', conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
+  'noticed with a successor is superseded': on({ phase: 'Noticed', facts: { successor: 'f-2' } }, 'Superseded'),
+
+  'proposed is rehearsed once': on({ phase: 'Proposed' }, 'rehearse'),
+  'a rehearsal without confirmation is not done': on({ phase: 'Proposed', conditions: [is('Rehearsed')] }, 'rehearse'),
+  'a failed rehearsal is not repeated': on({ phase: 'Proposed', conditions: [is('Rehearsed', 'False'), is('Confirmed')] }, `wait ${30 * minute}`),
+  'then it waits until it expires': on({ phase: 'Proposed', conditions: rehearsed, afterMs: minute }, `wait ${29 * minute}`),
+  'rejected': on({ phase: 'Proposed', approval: no }, 'Rejected'),
+  'rejected late is still rejected': on({ phase: 'Proposed', approval: no, afterMs: 31 * minute }, 'Rejected'),
+  'nobody decided': on({ phase: 'Proposed', conditions: rehearsed, afterMs: 30 * minute }, 'Expired'),
+  'approved in the last moment': on({ phase: 'Proposed', approval: yes, afterMs: 30 * minute - 1 }, 'Approved'),
+  'approved too late': on({ phase: 'Proposed', approval: yes, afterMs: 30 * minute }, 'Expired(TooLate)'),
+  'proposed and cleared is resolved': on({ phase: 'Proposed', conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
+  'cleared False is not cleared': on({ phase: 'Proposed', conditions: [...rehearsed, is('IncidentCleared', 'False')] }, `wait ${30 * minute}`),
+  'cleared beats an approval': on({ phase: 'Proposed', approval: yes, conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
+  'proposed with a successor is superseded': on({ phase: 'Proposed', facts: { successor: 'f-2' } }, 'Superseded'),
+
+  'approved and all is well: applying': approved('Applying'),
+  'approved before any rehearsal: rehearse first': approved('rehearse', { conditions: [is('Approved')] }),
+  'a protected namespace': approved('Failed(ProtectedNamespace)', { facts: { guard: { ok: false, reason: 'ProtectedNamespace', say: '' } } }),
+  'an approval that is an hour old': approved('Failed(TooLate)', { afterMs: 60 * minute + 1 }),
+  'attested but not confirmed': approved('Failed(NotConfirmed)', { conditions: [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')] }),
+  'an unnamed approver counts as attested': approved('Failed(NotConfirmed)', { approval: { state: 'Approved' }, conditions: [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')] }),
+  'a Kubernetes user needs no confirmation': approved('Applying', { approval: byUser, conditions: [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')] }),
+  'an action that is no longer allowed': approved('Failed(NotAllowed)', { facts: { config: aConfig({ actions: { allow: [] } }) } }),
+  'a failed rehearsal': approved('Failed(RehearsalFailed)', { conditions: [is('Rehearsed', 'False'), is('Confirmed'), is('Approved')] }),
+  'already healthy': approved('Resolved(AlreadyHealthy)', { facts: { live: health() } }),
+  'healthy by another change is resolved, not failed': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), prepared: { ...plan, targetHash: 'x' } } }),
+  'the target changed since it was shown': approved('Failed(TargetChanged)', { facts: { prepared: { ...plan, targetHash: 'x' } } }),
+  'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),
+  'another is at work on the target': approved('wait 1000', { facts: { busy: 'f-0' } }),
+
+  'applying, untouched: act': on({ phase: 'Applying', facts: { trace: 'untouched' } }, 'act'),
+  'applying, our mark is there: finish': on({ phase: 'Applying', facts: { trace: 'ours', attempts: 99 } }, 'finish'),
+  'applying, changed otherwise: never act': on({ phase: 'Applying', facts: { trace: 'other' } }, 'Failed(Interrupted)'),
+  'applying, no answer ten times': on({ phase: 'Applying', facts: { trace: 'untouched', attempts: 10 } }, 'Failed(NoAnswer)'),
+  'applying is not stopped by IncidentCleared': on({ phase: 'Applying', conditions: [is('IncidentCleared')], facts: { trace: 'untouched' } }, 'act'),
+
+  'applied, not healthy: look again in a second': applied('wait 1000'),
+  'applied, healthy for less than the window': applied('wait 1000', { afterMs: 39_999, facts: { stable: stable(bornMs) } }),
+  'applied, healthy for the window': applied('Recovered', { afterMs: 40_000, facts: { stable: stable(bornMs) } }),
+  'applied, the watcher says cleared: only our own reading counts': applied('wait 1000', { conditions: [is('IncidentCleared')] }),
+  'applied, within window and timeout': applied('wait 1000', { afterMs: 640_000 }),
+  'applied, out of time': applied('Failed(NotRecovered)', { afterMs: 640_001 }),
+
+  'failed after applied is watched on': late('wait 5000'),
+  'failed after applied may recover': late('Recovered', { afterMs: 40_000, facts: { stable: stable(bornMs) } }),
+  'failed after applied, half an hour later': late('nothing', { afterMs: 30 * minute + 1 }),
+  'failed after applied, with a successor': late('nothing', { facts: { successor: 'f-2', stable: stable(0) } }),
+  'failed before anything was applied': late('nothing', { conditions: [is('Failed')], facts: { stable: stable(0) } }),
+  ...Object.fromEntries(
+    (['Recovered', 'Rejected', 'Expired', 'Resolved', 'Superseded'] as const).map((phase) => [
+      `${phase} is over`,
+      on({ phase, approval: yes, afterMs: 40 * minute }, 'nothing'),
+    ]),
+  ),
+}; // prettier-ignore
+
+describe('decide', () => {
+  for (const [name, of] of Object.entries(cases)) {
+    test(name, () => {
+      const nowMs = bornMs + (of.afterMs ?? 0);
+      const step = decide({ fix: build(of), nowMs, config: aConfig(), ...of.facts });
+      assert.equal(spoken(step, nowMs), of.want);
+      if (step.do === 'move') assert.ok(transitions[of.phase ?? ''].includes(step.phase), 'a transition that exists');
+    });
+  }
+
+  test('applying persists the snapshot and the window, which for a crash loop is twice its uptime', () => {
+    const step = decide({ fix: build(approved('')), nowMs: bornMs, config: aConfig(), ...ready });
+    assert.deepEqual(step.do === 'move' && step.execution, {
+      startedAt: iso(bornMs),
+      before: '{}',
+      blocked: [],
+      undo: 'u',
+      stableSeconds: 40,
+    });
+  });
+
+  test('a rejection says who and why', () => {
+    const step = decide({
+      fix: build({ phase: 'Proposed', approval: no, want: '' }),
+      nowMs: bornMs,
+      config: aConfig(),
+    });
+    assert.equal(step.do === 'move' && step.message, 'rejected by telegram:7: known');
+  });
+});

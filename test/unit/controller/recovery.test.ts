@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judgeRecovery, nextStable } from '../../../src/controller/recovery.ts';
+import { health } from './world.ts';
+
+const run = { sinceMs: 1000, restarts: 0 };
+const cases = [
+  { name: 'the first good reading begins a run', before: undefined, live: health(), want: { sinceMs: 5000, restarts: 0 } },
+  { name: 'a good reading goes on with it', before: run, live: health(), want: run },
+  { name: 'a bad reading ends it', before: run, live: health({ healthy: false }), want: undefined },
+  { name: 'a restart begins it again', before: run, live: health({ restarts: 1 }), want: { sinceMs: 5000, restarts: 1 } },
+  { name: 'an old signal does not matter', before: run, live: health(), seen: 1000, want: run },
+  { name: 'a fresh signal begins it again', before: run, live: health(), seen: 1001, want: { ...run, sinceMs: 5000 } },
+  { name: 'a signal of a clock ahead of ours is waited for once', before: run, live: health(), seen: 7000, want: { ...run, sinceMs: 7000 } },
+  { name: 'and then no longer breaks the run', before: { ...run, sinceMs: 7000 }, live: health(), seen: 7000, want: { ...run, sinceMs: 7000 } },
+]; // prettier-ignore
+
+for (const { name, before, live, seen = 0, want } of cases) {
+  test(name, () => assert.deepEqual(nextStable(before, live, seen, 5000), want));
+}
+
+const facts = { appliedAtMs: 0, windowMs: 30_000, timeoutMs: 600_000 };
+const verdicts = [
+  { name: 'healthy for the window', stable: run, nowMs: 31_000, want: 'recovered' },
+  { name: 'healthy, but not for the window', stable: run, nowMs: 30_999, want: 'not yet' },
+  { name: 'not healthy, in time', stable: undefined, nowMs: 630_000, want: 'not yet' },
+  { name: 'not healthy, out of time', stable: undefined, nowMs: 630_001, want: 'out of time' },
+  { name: 'healthy for the window in the last moment', stable: { ...run, sinceMs: 600_001 }, nowMs: 630_001, want: 'recovered' },
+]; // prettier-ignore
+
+for (const { name, stable, nowMs, want } of verdicts) {
+  test(name, () => assert.equal(judgeRecovery({ ...facts, stable, nowMs }), want));
+}

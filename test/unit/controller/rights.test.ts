@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLock } from '../../../src/controller/lock.ts';
+import { bindingFor, createRights } from '../../../src/controller/rights.ts';
+import { createSweeper } from '../../../src/controller/sweep.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { Unreachable } from '../../../src/kube/api.ts';
+import { silent, undoWorld } from './world.ts';
+
+const role = 'tapfix-writer-workloads';
+
+function rig() {
+  const { server, clock, fix, config } = undoWorld();
+  const api = server.client();
+  const withRights = createRights({ api, clock, log: silent, namespace: 'tapfix' });
+  const sweep = createSweeper({ api, log: silent, lock: createLock(), current: () => config });
+  const left = () => server.list('RoleBinding').length;
+  const leave = () => server.seed('RoleBinding', 'shop', bindingFor(fix(), role, 'tapfix'));
+  const to = (status: object) => server.change('Remediation', 'shop', fix().metadata.name, { status });
+  return { server, clock, fix, withRights, sweep, left, leave, to, config };
+}
+
+test('the binding names the writer only, is owned by the Remediation, and holds nothing up', async () => {
+  const { server, fix, withRights, left } = rig();
+  await withRights(fix(), role, async () => {
+    const [binding] = server.list('RoleBinding', 'shop');
+    assert.equal(binding?.metadata.name, `tapfix-${fix().metadata.uid}`);
+    assert.deepEqual(binding?.['subjects'], [{ kind: 'ServiceAccount', name: 'tapfix-writer', namespace: 'tapfix' }]);
+    assert.equal(binding?.metadata.ownerReferences?.[0]?.uid, fix().metadata.uid);
+    assert.equal(binding?.metadata.ownerReferences?.[0]?.blockOwnerDeletion, undefined);
+  });
+  assert.equal(left(), 0);
+});
+
+test('the rights go when the work fails, too', async () => {
+  const { fix, withRights, left } = rig();
+  await assert.rejects(
+    withRights(fix(), role, () => Promise.reject(new Unreachable('gone'))),
+    Unreachable,
+  );
+  assert.equal(left(), 0);
+});
+
+test('a binding that a crash left is used, one that is not ours is replaced', async () => {
+  const { server, fix, withRights, leave } = rig();
+  const { uid } = leave().metadata;
+  await withRights(fix(), role, async () => assert.equal(server.list('RoleBinding')[0]?.metadata.uid, uid));
+  const other = bindingFor(fix(), role, 'tapfix');
+  server.seed('RoleBinding', 'shop', { ...other, roleRef: { ...other.roleRef, name: 'cluster-admin' } });
+  await withRights(fix(), role, async () => {
+    assert.equal((server.list('RoleBinding')[0]?.['roleRef'] as { name?: string } | undefined)?.name, role);
+  });
+});
+
+const sweeps: { name: string; status?: object; afterMs?: number; gone?: true; swept: boolean }[] = [
+  { name: 'of a rehearsal that may be under way stay', status: { phase: 'Proposed' }, swept: false },
+  { name: 'of an execution that may be under way stay', status: { phase: 'Applying' }, swept: false },
+  { name: 'of one that is applied go', status: { phase: 'Applied' }, swept: true },
+  { name: 'of a rehearsal that is over go', status: { phase: 'Proposed', conditions: [{ type: 'Rehearsed' }, { type: 'Confirmed' }] }, swept: true },
+  { name: 'older than 15 minutes go, whatever the phase', status: { phase: 'Applying' }, afterMs: 900_001, swept: true },
+  { name: 'of a Remediation that is gone go', gone: true, swept: true },
+]; // prettier-ignore
+for (const { name, status, afterMs = 0, gone, swept } of sweeps) {
+  test(`left-over rights ${name}`, async () => {
+    const { server, clock, fix, sweep, left, leave, to } = rig();
+    leave();
+    if (status) to(status);
+    if (gone) server.remove('Remediation', 'shop', (fix() as Remediation).metadata.name);
+    await sweep(clock.now() + afterMs);
+    assert.equal(left(), swept ? 0 : 1);
+  });
+}
+
+test("the sweeper leaves the installation's own bindings alone", async () => {
+  const { server, clock, sweep, left } = rig();
+  const labels = { 'app.kubernetes.io/managed-by': 'tapfix' };
+  server.seed('RoleBinding', 'tapfix', { metadata: { name: 'tapfix-watcher', labels }, roleRef: { name: 'x' } });
+  await sweep(clock.now() + 10_000_000);
+  assert.equal(left(), 1);
+});
+
+test('with literal namespaces only those are listed', async () => {
+  const { server, clock, sweep, config } = rig();
+  config.namespaces.include = ['shop', 'payments'];
+  await sweep(clock.now());
+  const listed = server.calls.filter(({ verb }) => verb === 'list').map(({ namespace }) => namespace);
+  assert.deepEqual(listed, ['shop', 'payments']);
+});

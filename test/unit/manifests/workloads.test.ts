@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseConfig } from '../../../src/config/load.ts';
+import { defaults } from '../../../src/manifests/render.ts';
+import { configMap, deployments, namespaceManifest, serviceAccounts } from '../../../src/manifests/workloads.ts';
+import { parseDockerfile } from '../../cluster/dockerfile.ts';
+
+interface Deployment {
+  metadata: { name: string };
+  spec: {
+    replicas: number;
+    strategy: { type: string };
+    template: {
+      spec: {
+        serviceAccountName: string;
+        securityContext: object;
+        containers: { args: string[]; image: string; volumeMounts: object[]; securityContext: object }[];
+        volumes: object[];
+      };
+    };
+  };
+}
+
+const install = { ...defaults, actions: [] };
+const [watcher, controller] = deployments(install) as unknown as [Deployment, Deployment];
+
+for (const { metadata, spec } of [watcher, controller]) {
+  const pod = spec.template.spec;
+  const [container] = pod.containers;
+  test(`${metadata.name} runs alone, as its own account, and locked down`, () => {
+    assert.equal(spec.replicas, 1);
+    assert.equal(spec.strategy.type, 'Recreate');
+    assert.equal(pod.serviceAccountName, metadata.name);
+    assert.deepEqual(pod.securityContext, {
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    assert.deepEqual(container?.securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
+  test(`${metadata.name} mounts directories, so that what changes in them arrives`, () => {
+    assert.deepEqual(container?.volumeMounts[0], { name: 'config', mountPath: '/etc/tapfix', readOnly: true });
+    assert.doesNotMatch(JSON.stringify(pod), /subPath/);
+  });
+}
+
+test('the tokens of the chat are in the watcher only', () => {
+  assert.match(JSON.stringify(watcher), /"tapfix-chat","optional":true/);
+  assert.match(JSON.stringify(watcher), /SLACK_APP_TOKEN_FILE/);
+  assert.doesNotMatch(JSON.stringify(controller), /chat|TOKEN/);
+});
+
+test('no pod is given a token of the writer by itself', () => {
+  const writer = serviceAccounts(install).find(({ metadata }) => metadata.name === 'tapfix-writer');
+  assert.equal(writer?.['automountServiceAccountToken'], false);
+});
+
+test('the namespace enforces the restricted pod security', () => {
+  assert.equal(namespaceManifest(install).metadata.labels?.['pod-security.kubernetes.io/enforce'], 'restricted');
+});
+
+test('the config to start with is valid as it is', () => {
+  const { data } = configMap(install) as unknown as { data: Record<string, string> };
+  const parsed = parseConfig(data['config.yaml'] ?? '', 'config.yaml');
+  assert.ok(parsed.ok, JSON.stringify(parsed));
+});
+
+test('the image runs the program as the user the pods ask for', async () => {
+  const text = await readFile(join(import.meta.dirname, '../../../deploy/Dockerfile'), 'utf8');
+  const { user, entrypoint, copies } = parseDockerfile(text);
+  assert.equal(user, '65532');
+  assert.deepEqual(entrypoint, ['node', '/app/bin/tapfix.js']);
+  assert.deepEqual(
+    copies.flatMap(({ sources }) => sources),
+    ['package.json', 'bin', 'dist'],
+  );
+});

@@ -1,0 +1,81 @@
+import { createConfirms } from '../../../src/approvals/confirms.ts';
+import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import type { Message } from '../../../src/notices/message.ts';
+import { createOutbox } from '../../../src/notices/outbox.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { aConfig, at } from '../../support/fixes.ts';
+import { fakeNotices } from './fake-api.ts';
+
+export const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface Said {
+  what: 'post' | 'edit';
+  chat: string;
+  id: string;
+  headlines: string[];
+  atMs: number;
+}
+
+/** An outbox with everything around it: a cluster that keeps Notices, a vendor that can be down, a clock. */
+export function aDesk(over: { config?: Partial<Config>; server?: ReturnType<typeof fakeNotices> } = {}) {
+  const clock = fakeClock(Date.parse(at('02:12:40')));
+  const server = over.server ?? fakeNotices();
+  const said: Said[] = [];
+  const vendor = { down: undefined as Error | undefined, tried: 0 };
+  let next = 4711;
+
+  const say = (what: Said['what'], chat: string, id: string, message: Message): void => {
+    vendor.tried += 1;
+    if (vendor.down) throw vendor.down;
+    said.push({ what, chat, id, headlines: message.cards.map(({ headline }) => headline), atMs: clock.now() });
+  };
+  const channel: Channel = {
+    name: 'telegram',
+    async post({ chat }, message) {
+      const id = String(next++);
+      say('post', chat, id, message);
+      return id;
+    },
+    async edit({ chat }, id, message) {
+      say('edit', chat, id, message);
+    },
+    run: async () => {},
+    health: () => ({ ok: true, detail: '' }),
+  };
+  const config = aConfig(over.config);
+
+  /** A process: it can be killed, and another one started on the same cluster. */
+  function start() {
+    const stop = new AbortController();
+    const confirms = createConfirms({ clock, signal: stop.signal });
+    const outbox = createOutbox({
+      api: server.api,
+      clock,
+      log: silentLog,
+      current: () => config,
+      channels: () => new Map<ChannelName, Channel>([['telegram', channel]]),
+      namespace: 'tapfix',
+      timeZone: 'Europe/Berlin',
+      confirms,
+      signal: stop.signal,
+    });
+    server.watch((change) => outbox.onNotice(change));
+    return { outbox, confirms, kill: () => stop.abort() };
+  }
+  /** Started and fed with what exists. */
+  function startWith(fixes: Remediation[]) {
+    const process = start();
+    process.outbox.onNotices(server.all());
+    process.outbox.onFixes(fixes);
+    return process;
+  }
+  const posts = (): string[][] => said.filter(({ what }) => what === 'post').map(({ headlines }) => headlines);
+  const editsSaid = (): string[][] => said.filter(({ what }) => what === 'edit').map(({ headlines }) => headlines);
+  return { clock, server, said, vendor, config, start, startWith, posts, edits: editsSaid };
+}
+
+export const upsert = (view: Remediation) => ({ type: 'upsert', view }) as const;
+export const gone = ({ metadata }: Remediation) =>
+  ({ type: 'gone', namespace: metadata.namespace!, name: metadata.name, uid: metadata.uid }) as const;

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RetryLater } from '../../../src/lib/errors.ts';
+import { aFix, aNotice, approvedByAda, at, condition } from '../../support/fixes.ts';
+import { aDesk, gone, upsert } from './desk.ts';
+
+const crash = 'checkout keeps crashing, 0/3 ready';
+const many = (count: number, from = 1) =>
+  Array.from({ length: count }, (_, i) => aFix({ n: from + i, name: `svc-${from + i}` }));
+
+test('a new proposal is one message after the coalescing window, and its Notice is completed', async () => {
+  const desk = aDesk();
+  desk.startWith([aFix()]);
+  await desk.clock.advance(4_900);
+  assert.deepEqual(desk.posts(), []);
+  await desk.clock.advance(200);
+  assert.deepEqual(desk.posts(), [[crash]]);
+  const [notice] = desk.server.all();
+  assert.equal(notice?.status?.message, '4711');
+  assert.equal(notice?.status?.attempts, 1);
+  assert.ok(notice?.status?.postedAt && notice.status.shown);
+  assert.deepEqual(desk.server.calls, ['create', 'patch status']);
+});
+
+test('nothing is said before both Remediations and Notices were listed', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.start();
+  outbox.onFixes([aFix()]);
+  await desk.clock.advance(60_000);
+  assert.deepEqual(desk.posts(), []);
+  outbox.onNotices([]);
+  await desk.clock.advance(0);
+  assert.deepEqual(desk.posts(), [[crash]]);
+});
+
+test('an unrehearsed proposal is waited for 5 s, then posted, then edited when the rehearsal is there', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix({ unrehearsed: true })]);
+  await desk.clock.advance(9_900);
+  assert.deepEqual(desk.posts(), []);
+  await desk.clock.advance(200);
+  assert.equal(desk.posts().length, 1);
+  outbox.onFix(upsert(aFix()));
+  await desk.clock.advance(0);
+  assert.equal(desk.edits().length, 1);
+});
+
+test('three within the window are one message, the most severe first', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aNotice()]);
+  await desk.clock.advance(2_000);
+  outbox.onFix(upsert(aFix({ n: 1 })));
+  outbox.onFix(upsert(aFix({ n: 2, name: 'web' })));
+  await desk.clock.advance(3_100);
+  assert.deepEqual(desk.posts(), [[crash, 'web keeps crashing, 0/3 ready', 'reports cannot be scheduled, 0/2 ready']]);
+});
+
+test('the fifth message within a minute waits, and what comes meanwhile is merged into it', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([]);
+  for (let n = 1; n <= 6; n++) {
+    outbox.onFix(upsert(aFix({ n, name: `svc-${n}` })));
+    await desk.clock.advance(6_000);
+  }
+  assert.equal(desk.posts().length, 4);
+  await desk.clock.advance(28_900);
+  assert.equal(desk.posts().length, 4);
+  await desk.clock.advance(200);
+  assert.deepEqual(desk.posts()[4], ['svc-5 keeps crashing, 0/3 ready', 'svc-6 keeps crashing, 0/3 ready']);
+  assert.equal(desk.said[4]!.atMs - desk.said[0]!.atMs, 60_000);
+});
+
+test('the limit survives a restart', async () => {
+  const desk = aDesk();
+  const first = desk.startWith([]);
+  const fixes = many(4);
+  for (const fix of fixes) {
+    first.outbox.onFix(upsert(fix));
+    await desk.clock.advance(5_100);
+  }
+  first.kill();
+  desk.startWith([...fixes, ...many(1, 5)]);
+  await desk.clock.advance(30_000);
+  assert.equal(desk.posts().length, 4);
+  await desk.clock.advance(15_000);
+  assert.equal(desk.posts().length, 5);
+});
+
+test('a restart repeats nothing', async () => {
+  const desk = aDesk();
+  desk.startWith([aFix()]).outbox.refresh();
+  await desk.clock.advance(6_000);
+  for (let i = 0; i < 3; i++) desk.startWith([aFix()]);
+  await desk.clock.advance(120_000);
+  assert.equal(desk.said.length, 1);
+});
+
+test('killed between creating the Notice and posting: posted once by the next process', async () => {
+  const desk = aDesk();
+  const first = desk.startWith([aFix()]);
+  desk.vendor.down = new RetryLater('down', 5_000);
+  await desk.clock.advance(5_100);
+  first.kill();
+  desk.vendor.down = undefined;
+  desk.startWith([aFix()]);
+  await desk.clock.advance(1_000);
+  assert.deepEqual(desk.posts(), [[crash]]);
+  assert.equal(desk.server.all().length, 1);
+});
+
+for (const fault of ['lost before', 'lost after'] as const) {
+  test(`the completing patch is ${fault} arriving: tried again, posted once`, async () => {
+    const desk = aDesk();
+    desk.server.fail('patch status', fault);
+    desk.server.fail('patch status', fault);
+    desk.startWith([aFix()]);
+    await desk.clock.advance(30_000);
+    assert.equal(desk.said.length, 1);
+    assert.equal(desk.server.all()[0]?.status?.message, '4711');
+  });
+
+  test(`the creation is ${fault} arriving, and another incident comes meanwhile: each told once`, async () => {
+    const desk = aDesk();
+    desk.server.fail('create', fault);
+    const { outbox } = desk.startWith([aNotice()]);
+    await desk.clock.advance(5_050);
+    outbox.onFix(upsert(aFix()));
+    await desk.clock.advance(30_000);
+    assert.deepEqual(desk.posts(), [['reports cannot be scheduled, 0/2 ready'], [crash]]);
+  });
+}
+
+test('the vendor is down: nothing is lost, later ones ride along, the error is recorded once a minute', async () => {
+  const desk = aDesk();
+  desk.vendor.down = new RetryLater('Telegram cannot be reached', 5_000);
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(60_000);
+  outbox.onFix(upsert(aFix({ n: 2, name: 'web' })));
+  await desk.clock.advance(60_000);
+  const [notice] = desk.server.all();
+  assert.equal(notice?.status?.lastError, 'Telegram cannot be reached');
+  assert.ok(desk.server.calls.filter((call) => call === 'patch status').length <= 2);
+  desk.vendor.down = undefined;
+  await desk.clock.advance(10_000);
+  assert.deepEqual(desk.posts(), [[crash, 'web keeps crashing, 0/3 ready']]);
+  assert.equal(desk.server.all()[0]?.status?.lastError, undefined);
+});
+
+test('the pause a vendor asks for is kept, whatever happens meanwhile', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  desk.vendor.down = new RetryLater('wait 30 s', 30_000);
+  await desk.clock.advance(5_100);
+  const { tried } = desk.vendor;
+  for (let i = 0; i < 20; i++) {
+    outbox.onFix(upsert(aFix()));
+    await desk.clock.advance(1_000);
+  }
+  assert.equal(desk.vendor.tried, tried);
+});
+
+test('each new state is an edit of the same message; counts alone are none', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  outbox.onFix(upsert(aFix({ status: { sightings: { count: 99, lastSeen: at('02:13:00'), ready: 1, desired: 3 } } })));
+  await desk.clock.advance(1_000);
+  assert.equal(desk.edits().length, 0);
+  outbox.onFix(upsert(aFix({ approval: approvedByAda })));
+  await desk.clock.advance(1_000);
+  outbox.onFix(
+    upsert(aFix({ approval: approvedByAda, phase: 'Recovered', conditions: [condition('Recovered', '02:14:53')] })),
+  );
+  await desk.clock.advance(1_000);
+  assert.deepEqual(desk.edits(), [
+    ['checkout: undo approved by Ada 03:14:10, about to be applied'],
+    ['checkout recovered, 0/3 ready'],
+  ]);
+  assert.deepEqual(new Set(desk.said.map(({ id }) => id)), new Set(['4711']));
+});
+
+test('edits have a budget of 12 a minute and chat; the newest state wins', async () => {
+  const desk = aDesk();
+  const applied = (ready: number) =>
+    aFix({
+      approval: approvedByAda,
+      phase: 'Applied',
+      status: { sightings: { count: 1, lastSeen: at('02:15:00'), ready, desired: 30 } },
+    });
+  const { outbox } = desk.startWith([applied(0)]);
+  await desk.clock.advance(5_100);
+  for (let ready = 1; ready <= 20; ready++) {
+    outbox.onFix(upsert(applied(ready)));
+    await desk.clock.advance(100);
+  }
+  assert.equal(desk.edits().length, 12);
+  await desk.clock.advance(60_000);
+  assert.equal(desk.edits().length, 13);
+  assert.match(desk.edits().at(-1)![0]!, /20\/30 ready/);
+});
+
+test('a successor takes over the message of what it replaces', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  const successor = aFix({
+    n: 2,
+    spec: { diagnosis: 'another one', follows: { name: 'x', uid: aFix().metadata.uid } },
+  });
+  outbox.onFix(upsert(successor));
+  await desk.clock.advance(1_000);
+  outbox.onFix(upsert(aFix({ phase: 'Superseded' })));
+  await desk.clock.advance(60_000);
+  assert.equal(desk.posts().length, 1);
+  assert.deepEqual(desk.edits().at(-1), [crash]);
+  assert.deepEqual(
+    desk.server.all().map(({ spec }) => spec.members.map(({ uid }) => uid)),
+    [[aFix().metadata.uid, successor.metadata.uid]],
+  );
+});
+
+test('what healed before anybody was told sends nothing', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix({ unrehearsed: true })]);
+  await desk.clock.advance(3_000);
+  outbox.onFix(upsert(aFix({ phase: 'Resolved' })));
+  await desk.clock.advance(60_000);
+  assert.equal(desk.said.length, 0);
+  assert.equal(desk.server.all().length, 0);
+});
+
+test('the question "really?" swaps the buttons at once and is taken back after 30 s', async () => {
+  const desk = aDesk({ config: { approval: { ...aDesk().config.approval, confirm: ['RolloutUndo'] } } });
+  const { confirms } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  confirms.arm(aFix().metadata.uid, 'telegram:123456789', 'Ada', desk.clock.now() + 30_000);
+  await desk.clock.advance(100);
+  assert.equal(desk.edits().length, 1);
+  await desk.clock.advance(30_000);
+  assert.equal(desk.edits().length, 2);
+});
+
+test('a Notice is deleted when its last member is', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix(), aFix({ n: 2, name: 'web' })]);
+  await desk.clock.advance(5_100);
+  outbox.onFix(gone(aFix()));
+  await desk.clock.advance(100);
+  assert.equal(desk.server.all().length, 1);
+  outbox.onFix(gone(aFix({ n: 2, name: 'web' })));
+  await desk.clock.advance(100);
+  assert.equal(desk.server.all().length, 0);
+});
+
+test('a list that was read before our Notice existed does not make us say it again', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  outbox.onNotices([]);
+  await desk.clock.advance(20_000);
+  assert.equal(desk.said.length, 1);
+});
+
+test('the message a button hangs on is found by its chat and id', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  assert.equal(outbox.noticeAt('telegram', { chat: '-100500' }, '4711')?.spec.members.length, 1);
+  assert.equal(outbox.noticeAt('telegram', { chat: '-1' }, '4711'), undefined);
+  assert.equal(outbox.noticeAt('telegram', { chat: '-100500' }, '1'), undefined);
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addressesOf } from '../../../src/notices/route.ts';
+import { nameOf, someoneMayApprove } from '../../../src/notices/people.ts';
+import { aConfig } from '../../support/fixes.ts';
+
+const routes = [
+  { namespaces: ['pay*'], chat: '-2' },
+  { namespaces: ['payments', 'shop-*'], thread: '7' },
+];
+const config = aConfig({ channels: { telegram: { chat: '-1', routes, apiRoot: '' }, console: {} } });
+
+const places: [string, string, object][] = [
+  ['no route: the usual chat', 'mail', { channel: 'telegram', chat: '-1' }],
+  ['the first route that matches wins', 'payments', { channel: 'telegram', chat: '-2' }],
+  ['a route without a chat is a topic of the usual one', 'shop-eu', { channel: 'telegram', chat: '-1', thread: '7' }],
+];
+for (const [name, namespace, place] of places) {
+  test(name, () => assert.deepEqual(addressesOf(config, namespace), [place, { channel: 'console', chat: 'console' }]));
+}
+
+test('somebody may approve: by channel and namespace', () => {
+  const only = aConfig({
+    approval: {
+      ttl: 1,
+      confirm: [],
+      approvers: [{ name: 'Ben', telegram: 2, namespaces: ['shop*'], kubernetesGroups: [] }],
+    },
+  });
+  assert.equal(someoneMayApprove(only, 'telegram', 'shop-eu'), true);
+  assert.equal(someoneMayApprove(only, 'telegram', 'mail'), false);
+  assert.equal(someoneMayApprove(only, 'slack', 'shop-eu'), false);
+  assert.equal(someoneMayApprove(only, 'console', 'mail'), true);
+});
+
+test('people are called by the name in the config; others as they are', () => {
+  assert.equal(nameOf(config, 'telegram:123456789'), 'Ada');
+  assert.equal(nameOf(config, 'telegram:5'), 'telegram:5');
+  assert.equal(nameOf(config, 'ada@example.com'), 'ada@example.com');
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { stateHash } from '../../../src/notices/state.ts';
+import { aContext } from '../../golden/scenes.ts';
+import { aFix, aQuotaFix, approvedByAda, at, condition } from '../../support/fixes.ts';
+
+const sightings = (ready: number, count = 14) => ({ count, lastSeen: at('02:15:00'), ready, desired: 3 });
+const hash = (fix: Remediation, over = {}) => stateHash([fix], aContext(over));
+const applied = (ready: number) =>
+  aFix({ phase: 'Applied', approval: approvedByAda, status: { sightings: sightings(ready) } });
+const asked = () => ({ by: 'telegram:1', name: 'Ada', untilMs: aContext().nowMs + 1 });
+
+const same: [string, string, string][] = [
+  ['counts alone', hash(aFix()), hash(aFix({ status: { sightings: sightings(2, 99) } }))],
+  ['the time of day', hash(aFix()), hash(aFix(), { nowMs: aContext().nowMs + 60_000 })],
+  ['a condition nobody is shown', hash(aFix()), hash(aFix({ conditions: [condition('Something', '02:15:00')] }))],
+  [
+    'who may approve, once it is over',
+    hash(aFix({ phase: 'Resolved' })),
+    hash(aFix({ phase: 'Resolved' }), { approvable: () => false }),
+  ],
+  ['a question about something that asks none', hash(aFix()), hash(aFix(), { confirming: asked })],
+  [
+    'the order of members',
+    stateHash([aFix(), aFix({ n: 2 })], aContext()),
+    stateHash([aFix({ n: 2 }), aFix()], aContext()),
+  ],
+];
+for (const [name, a, b] of same) test(`no edit for ${name}`, () => assert.equal(a, b));
+
+const different: [string, string, string][] = [
+  ['a decision', hash(aFix()), hash(aFix({ approval: approvedByAda }))],
+  ['the rehearsal', hash(aFix({ unrehearsed: true })), hash(aFix())],
+  ['a new phase', hash(applied(0)), hash(aFix({ phase: 'Recovered', approval: approvedByAda }))],
+  ['progress while it is applied', hash(applied(1)), hash(applied(2))],
+  ['the approvers’ list', hash(aFix()), hash(aFix(), { approvable: () => false })],
+  ['a question', hash(aQuotaFix()), hash(aQuotaFix(), { confirming: asked })],
+  ['a new member', hash(aFix()), stateHash([aFix(), aFix({ n: 2 })], aContext())],
+];
+for (const [name, a, b] of different) test(`an edit for ${name}`, () => assert.notEqual(a, b));
