@@ -9,9 +9,9 @@ const mayImport: Record<string, readonly string[]> = {
   kube: ['lib'],
   health: ['lib', 'kube'],
   config: ['lib'],
-  signals: ['lib', 'kube', 'config'],
+  signals: ['lib', 'kube', 'health', 'config'],
   diagnosis: ['lib', 'kube', 'health'],
-  actions: ['lib', 'kube', 'health'],
+  actions: ['lib', 'kube', 'health', 'diagnosis'],
   proposals: ['lib', 'kube', 'health', 'diagnosis', 'actions', 'config'],
   incidents: ['lib', 'kube', 'health', 'signals', 'config', 'diagnosis', 'proposals'],
   // Never channels, notices or approvals: the half that changes workloads cannot talk to chat.

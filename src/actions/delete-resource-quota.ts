@@ -1,29 +1,22 @@
 import { z } from 'zod';
-import type { KubeObject } from '../kube/api.ts';
+import { type QuotaObject as Quota, readBlocked, readQuota } from '../diagnosis/quota.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
 import type { Action, ActionContext } from './action.ts';
-import { readBlocked } from './blocked.ts';
 import { offLimits } from './ownership.ts';
 import { plain } from './plain.ts';
 
 const params = z.strictObject({ name: objectName, uid });
 type Params = z.infer<typeof params>;
 
-interface Quota extends KubeObject {
-  spec?: { hard?: Record<string, string> };
-}
-
 const apps = (resource: string) => ({ group: 'apps', resource, verb: 'patch' });
 const refOf = (name: string, namespace: string) => ({ kind: 'ResourceQuota' as const, namespace, name });
 const targetHash = ({ metadata, spec }: Quota): string => hashOf({ uid: metadata.uid, spec: spec ?? {} });
 
 /** The quota that was meant, and not one of the same name that came later. */
-async function read({ name, uid }: Params, { reader, namespace }: ActionContext): Promise<Quota | undefined> {
-  const quota = await reader.get<Quota>(refOf(name, namespace));
-  return quota?.metadata.uid === uid && !quota.metadata.deletionTimestamp ? quota : undefined;
-}
+const read = (params: Params, { reader, namespace }: ActionContext): Promise<Quota | undefined> =>
+  readQuota(reader, namespace, params);
 
 function snapshot({ metadata, spec }: Quota): string {
   const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...annotations } = metadata.annotations ?? {};
@@ -82,7 +75,8 @@ export const deleteResourceQuota: Action<Params> = {
     if (!quota) return { ok: false, reason: 'TargetGone', say: `ResourceQuota ${params.name} is no longer there.` };
     const refusal = offLimits(`ResourceQuota ${params.name}`, quota.metadata);
     if (refusal) return refusal;
-    const blocked = await readBlocked(reader, namespace, params.name);
+    const owners = await readBlocked(reader, namespace, params.name);
+    const blocked = owners.map(({ kind, name, uid }) => ({ kind, name, uid }));
     const { resourceVersion } = quota.metadata;
     return {
       ok: true,

@@ -1,8 +1,8 @@
+import { isShort } from '../health/blocked.ts';
 import type { Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import type { Kind } from '../kube/resources.ts';
 import { isKnownKind } from '../kube/resources.ts';
-import { isShort } from './blocked.ts';
 import type { Hand } from './perform.ts';
 
 export const nudgeAnnotation = 'tapfix.dev/nudge';

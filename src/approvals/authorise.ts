@@ -107,9 +107,7 @@ const wasConfirmed: Rule = ({ fix }) => {
   const why = conditionOf(fix, 'Confirmed')?.message;
   return refuse(
     'NotConfirmed',
-    why
-      ? `The controller does not confirm this fix: ${why}`
-      : 'The controller is still checking it; try again in a moment.',
+    why ? `This fix is not confirmed: ${why}` : 'The controller is still checking it; try again in a moment.',
   );
 };
 

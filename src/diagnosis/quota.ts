@@ -1,4 +1,4 @@
-import { isReplicaSetBlocked, ownersNamedBy, podCounts, type Counts } from '../health/blocked.ts';
+import { isReplicaSetBlocked, isShort, ownersNamedBy } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
@@ -9,30 +9,35 @@ export interface QuotaObject extends KubeObject {
   status?: { used?: Record<string, string> };
 }
 
-/** undefined: it is gone, or another quota has its name now. */
+/** undefined: it is gone or going, or another quota has its name now. */
 export async function readQuota(
   reader: Reader,
   namespace: string,
   target: { name: string; uid: string },
 ): Promise<QuotaObject | undefined> {
   const quota = await reader.get<QuotaObject>({ kind: 'ResourceQuota', namespace, name: target.name });
-  return quota && (!target.uid || quota.metadata.uid === target.uid) ? quota : undefined;
+  if (!quota || quota.metadata.deletionTimestamp) return undefined;
+  return !target.uid || quota.metadata.uid === target.uid ? quota : undefined;
 }
 
-/** Whose pods this quota refuses, by a fresh reading. */
+const mostBlocked = 200;
+
+/** Whose pods this quota refuses, by a fresh reading, in a fixed order. */
 export async function readBlocked(reader: Reader, namespace: string, quota: string): Promise<BlockedOwner[]> {
   const [replicaSets, events] = await Promise.all([
     blockedReplicaSets(reader, namespace, quota),
     reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' }),
   ]);
-  const views = events.map(viewEvent).filter((event) => event !== undefined);
+  const views = events.flatMap((event) => viewEvent(event) ?? []);
   const others = await Promise.all(ownersNamedBy(quota, views).map((owner) => readOther(reader, namespace, owner)));
-  return [...replicaSets, ...others.filter((owner) => owner !== undefined)];
+  return [...replicaSets, ...others.filter((owner) => owner !== undefined)]
+    .sort((a, b) => (`${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1))
+    .slice(0, mostBlocked);
 }
 
 async function blockedReplicaSets(reader: Reader, namespace: string, quota: string): Promise<BlockedOwner[]> {
   const all = await reader.list<KubeObject>('ReplicaSet', namespace);
-  const blocked = all.map((object) => viewReplicaSet(object)!).filter((rs) => isReplicaSetBlocked(quota, rs));
+  const blocked = all.flatMap((object) => viewReplicaSet(object) ?? []).filter((rs) => isReplicaSetBlocked(quota, rs));
   if (blocked.length === 0) return [];
   const deployments = await reader.list<KubeObject>('Deployment', namespace);
   const byUid = new Map(deployments.map((object) => [object.metadata.uid, viewDeployment(object)!]));
@@ -44,15 +49,20 @@ async function blockedReplicaSets(reader: Reader, namespace: string, quota: stri
   });
 }
 
+interface Counted extends KubeObject {
+  spec?: { replicas?: number; parallelism?: number };
+  status?: { readyReplicas?: number; numberReady?: number; ready?: number; desiredNumberScheduled?: number };
+}
+
 async function readOther(
   reader: Reader,
   namespace: string,
   { kind, name, uid }: { kind: string; name: string; uid: string },
 ): Promise<BlockedOwner | undefined> {
-  if (!isKnownKind(kind)) return undefined;
-  const live = await reader.get<KubeObject & { spec?: Counts; status?: Counts }>({ kind, namespace, name });
-  if (live?.metadata.uid !== uid) return undefined;
-  const { there, wanted } = podCounts(kind, live.spec ?? {}, live.status ?? {});
-  if (there >= wanted) return undefined;
-  return { kind, name, uid, workload: `${kind}/${name}`, ready: live.status?.['readyReplicas'] ?? 0, desired: wanted };
+  const live = isKnownKind(kind) ? await reader.get<Counted>({ kind, namespace, name }) : undefined;
+  if (live?.metadata.uid !== uid || !isShort(kind, live)) return undefined;
+  const { spec = {}, status = {} } = live;
+  const ready = status.readyReplicas ?? status.numberReady ?? status.ready ?? 0;
+  const desired = status.desiredNumberScheduled ?? spec.parallelism ?? spec.replicas ?? 1;
+  return { kind, name, uid, workload: `${kind}/${name}`, ready, desired };
 }

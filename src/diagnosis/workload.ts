@@ -34,8 +34,9 @@ interface RawWorkload extends KubeObject {
     replicas?: number;
     parallelism?: number;
     completions?: number;
+    suspend?: boolean;
   };
-  status?: Record<string, unknown>;
+  status?: Record<string, unknown> & { conditions?: { type: string; status: string }[] };
 }
 
 const count = (raw: RawWorkload, field: string): number => Number(raw.status?.[field] ?? 0);
@@ -53,8 +54,15 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
       };
     }
     case 'Job': {
-      const wanted = Math.min(raw.spec?.parallelism ?? 1, raw.spec?.completions ?? 1);
-      return { desired: wanted, ready: Math.min(count(raw, 'ready') + count(raw, 'succeeded'), wanted), settled: true };
+      // Whether its pods stay up is theirs to say; the Job only has to have them.
+      const isDone =
+        raw.spec?.suspend || raw.status?.conditions?.some((c) => c.type === 'Complete' && c.status === 'True');
+      const wanted = isDone ? 0 : Math.min(raw.spec?.parallelism ?? 1, raw.spec?.completions ?? 1);
+      return {
+        desired: wanted,
+        ready: Math.min(count(raw, 'active') + count(raw, 'succeeded'), wanted),
+        settled: true,
+      };
     }
     case 'CronJob': // it has no pods of its own: those of its Jobs speak for it
       return { desired: 0, ready: 0, settled: true };

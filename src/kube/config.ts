@@ -1,5 +1,5 @@
-// The deep import is on purpose: we use client-node for credentials only (kubeconfigs, exec plugins, rotated
-// tokens); requests are our own, in client.ts. Its index would add every API class and model to our start.
+// client-node is used for credentials only: kubeconfigs, exec plugins, rotated tokens. Requests are our own, in
+// client.ts. Hence this deep import; the generated models come along all the same, because config.js imports them.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { existsSync, readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';

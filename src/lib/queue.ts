@@ -76,7 +76,7 @@ export function createQueue({
     } catch (error) {
       const failed = (failures.get(key) ?? 0) + 1;
       failures.set(key, failed);
-      againInMs = (error as { afterMs?: number }).afterMs ?? backoffMs(failed, random);
+      againInMs = (error as { afterMs?: number } | undefined)?.afterMs ?? backoffMs(failed, random);
       onError(key, error, againInMs);
     }
     const again = running.get(key);

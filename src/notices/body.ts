@@ -56,12 +56,10 @@ function rehearsal(fix: Remediation, context: CardContext): Line[] {
   const times = timesIn(context.timeZone, context.nowMs);
   const rehearsed = conditionOf(fix, 'Rehearsed');
   const confirmed = conditionOf(fix, 'Confirmed');
-  if (rehearsed?.status === 'False')
-    return [`the rehearsal on the API server failed: ${times.localised(rehearsed.message)}`];
+  if (rehearsed?.status === 'False') return [`rehearsal failed: ${times.localised(rehearsed.message)}`];
   if (!rehearsed || !fix.status?.preview) return ['rehearsing the fix on the API server'];
   const accepted = `rehearsed on the API server ${times.at(fix.status.preview.at)}: accepted`;
-  if (confirmed?.status === 'False')
-    return [accepted, `not confirmed by the controller: ${times.localised(confirmed.message)}`];
+  if (confirmed?.status === 'False') return [accepted, `not confirmed: ${times.localised(confirmed.message)}`];
   return confirmed ? [accepted] : [accepted, 'the controller is checking it'];
 }
 
@@ -109,7 +107,8 @@ export function epilogue(fix: Remediation, context: CardContext): Line[] {
   if (phase === 'Recovered') return [timeline(fix, context)];
   const undo = fix.status?.execution?.undo;
   if (phase !== 'Failed' || !fix.status?.execution?.startedAt || !undo) return [];
-  return ['Put it back with', { code: undo }];
+  const certain = fix.status.execution.appliedAt !== undefined;
+  return [certain ? 'Put it back with' : 'If it was changed after all, put it back with', { code: undo }];
 }
 
 const vendors: Readonly<Record<string, string>> = {

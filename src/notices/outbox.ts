@@ -151,8 +151,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (!delivery.message) {
       delivery.posting = true;
       delivery.attempts += 1;
-      const id = await attempt(notice, delivery, () => channel.post(notice.spec, message));
-      Object.assign(delivery, { message: id, postedAt: iso(clock.now()) });
+      await attempt(notice, delivery, async () => {
+        const id = await channel.post(notice.spec, message);
+        Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
+      });
     } else {
       const waitMs = pacing.waitMs(notice.spec, members.some(context.confirming), nowMs);
       if (waitMs > 0) return waitMs;
@@ -165,9 +167,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return 0;
   }
 
-  async function attempt<T>(notice: Notice, delivery: Delivery, call: () => Promise<T>): Promise<T> {
+  async function attempt(notice: Notice, delivery: Delivery, call: () => Promise<void>): Promise<void> {
     try {
-      return await call();
+      await call();
     } catch (error) {
       deps.onNotice?.('failed', notice.spec.channel);
       if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);

@@ -27,6 +27,8 @@ export interface FaultProxy {
   delay(match: (request: RequestSeen) => boolean, ms: number, times: number): void;
   /** Destroys all open client connections. */
   cut(): void;
+  /** Ends the failures and delays asked for so far. */
+  heal(): void;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export async function startFaultProxy({ upstream, caFile, cert, key }: FaultProx
     holdAfter: (match) => faults.hold('after', match),
     fail: (match, status, times) => faults.fail(match, status, times),
     delay: (match, ms, times) => faults.delay(match, ms, times),
+    heal: () => faults.heal(),
     cut: () => server.closeAllConnections(),
     async close() {
       faults.dropAllHeld();

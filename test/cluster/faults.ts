@@ -85,6 +85,12 @@ export class Faults {
     });
   }
 
+  /** Nothing goes wrong from here on; what is held stays held. */
+  heal(): void {
+    this.#failures.length = 0;
+    this.#delays.length = 0;
+  }
+
   dropAllHeld(): void {
     for (const held of this.#held) held.drop();
   }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Owner } from '../../../src/actions/blocked.ts';
-import { blockedBy, isShort, saysQuota } from '../../../src/actions/blocked.ts';
+import { isReplicaSetBlocked, isShort, ownersNamedBy, saysQuota } from '../../../src/health/blocked.ts';
 import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
-import type { EventView, ReplicaSetView } from '../../../src/kube/views.ts';
+import type { EventView } from '../../../src/kube/views.ts';
 import { anEvent, aReplicaSet } from '../../support/views.ts';
 import { quotaWorld } from '../controller/world.ts';
 
@@ -22,33 +21,32 @@ for (const { message, want } of messages) {
   });
 }
 
+const sets = [
+  { name: 'whose pods it refuses', set: aReplicaSet({ createFailure: refusal('tight') }), want: true },
+  { name: 'refused by another quota', set: aReplicaSet({ createFailure: refusal('tight-2') }), want: false },
+  { name: 'scaled to zero', set: aReplicaSet({ createFailure: refusal('tight'), desired: 0 }), want: false },
+  { name: 'without trouble', set: aReplicaSet(), want: false },
+];
+for (const { name, set, want } of sets)
+  test(`a ReplicaSet ${name} is ${want ? '' : 'not '}blocked`, () =>
+    assert.equal(isReplicaSetBlocked('tight', set), want));
+
 const refused = (kind: string, uid: string, quota = 'tight'): EventView =>
   anEvent({ reason: 'FailedCreate', message: refusal(quota), object: { kind, name: kind, namespace: 'shop', uid } });
-const owner = (kind: string, uid: string, short = true): Owner => ({ kind, name: kind, uid, short });
 
-interface Case {
-  name: string;
-  sets?: ReplicaSetView[];
-  events?: EventView[];
-  others?: Owner[];
-  want: string[];
-}
-const cases: Case[] = [
-  { name: 'a ReplicaSet whose pods it refuses', sets: [aReplicaSet({ createFailure: refusal('tight') })], want: ['rs-2'] },
-  { name: 'not one refused by another quota', sets: [aReplicaSet({ createFailure: refusal('tight-2') })], want: [] },
-  { name: 'not one scaled to zero', sets: [aReplicaSet({ createFailure: refusal('tight'), desired: 0 })], want: [] },
-  { name: 'not one without trouble', sets: [aReplicaSet()], want: [] },
-  { name: 'a StatefulSet that an event names', events: [refused('StatefulSet', 's')], others: [owner('StatefulSet', 's')], want: ['s'] },
-  { name: 'not one that has its pods by now', events: [refused('Job', 'j')], others: [owner('Job', 'j', false)], want: [] },
-  { name: 'not a new one of the same name', events: [refused('Job', 'old')], others: [owner('Job', 'new')], want: [] },
-  { name: 'once, however many events', events: [refused('Job', 'j'), refused('Job', 'j')], others: [owner('Job', 'j')], want: ['j'] },
-]; // prettier-ignore
-for (const { name, sets = [], events = [], others = [], want } of cases) {
-  test(`blocked: ${name}`, () => {
-    const found = blockedBy('tight', sets, events, others).map(({ uid }) => uid);
-    assert.deepEqual(found, want);
-  });
-}
+test('events name the other owners, each once, and not ReplicaSets', () => {
+  const events = [
+    refused('Job', 'j'),
+    refused('Job', 'j'),
+    refused('StatefulSet', 's'),
+    refused('Job', 'k', 'other'),
+    refused('ReplicaSet', 'r'),
+  ];
+  assert.deepEqual(
+    ownersNamedBy('tight', events).map(({ uid }) => uid),
+    ['j', 's'],
+  );
+});
 
 const meta = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
 const shortages = [

@@ -146,7 +146,7 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     name: 'the controller came to another fix',
     facts: facts({ fix: unconfirmed }),
     reason: 'NotConfirmed',
-    say: 'The controller does not confirm this fix: not seen healthy',
+    say: 'This fix is not confirmed: not seen healthy',
   },
   {
     name: 'the controller has not checked it yet',

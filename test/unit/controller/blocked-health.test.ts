@@ -22,9 +22,9 @@ const cases: Case[] = [
   { name: 'a StatefulSet with one missing', kind: 'StatefulSet', spec: { replicas: 3 }, status: good, want: false },
   { name: 'a StatefulSet not yet observed', kind: 'StatefulSet', spec: { replicas: 2 }, status: { ...good, observedGeneration: 0 }, want: false },
   { name: 'a StatefulSet that is gone', kind: 'StatefulSet', gone: 'gone', want: true },
-  { name: 'a StatefulSet that is another one now', kind: 'StatefulSet', spec: { replicas: 3 }, status: good, gone: 'another', want: true },
-  { name: 'a DaemonSet with all ready', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, numberReady: 2 }, want: true },
-  { name: 'a DaemonSet with one missing', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, numberReady: 1 }, want: false },
+  { name: 'a StatefulSet that was made anew and is short', kind: 'StatefulSet', spec: { replicas: 3 }, status: good, gone: 'another', want: false },
+  { name: 'a DaemonSet with all ready', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 }, want: true },
+  { name: 'a DaemonSet with one missing', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1 }, want: false },
   { name: 'a Job that runs', kind: 'Job', status: { active: 1 }, want: true },
   { name: 'a Job that is done', kind: 'Job', status: complete, want: true },
   { name: 'a Job without pods', kind: 'Job', status: {}, want: false },
@@ -64,6 +64,6 @@ test('counts are added up, and the first that are not fine are named', async () 
   });
   const { ready, desired, why, affected } = await readBlockedHealth(server.client(), 'shop', blocked);
   assert.deepEqual({ ready, desired }, { ready: 4, desired: 6 });
-  assert.equal(why, 'StatefulSet/a has 2/3 ready, StatefulSet/b has 2/3 ready');
+  assert.equal(why, 'StatefulSet/a: 2/3 ready; StatefulSet/b: 2/3 ready');
   assert.deepEqual(affected, ['StatefulSet/a', 'StatefulSet/b']);
 });

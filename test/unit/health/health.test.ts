@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRefusedBy, isReplicaSetBlocked, podCounts } from '../../../src/health/blocked.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { quotaHealth } from '../../../src/health/quota.ts';
 import { holdStable, sinceLastSignal, windowMs } from '../../../src/health/stability.ts';
@@ -57,23 +56,6 @@ test('a quota names each workload once, however many of its ReplicaSets are refu
   assert.equal(live.why, '1 workload is refused pods');
   assert.equal(quotaHealth(true, []).healthy, true);
   assert.equal(quotaHealth(false, []).gone, true);
-});
-
-test('a quota is not confused with one whose name begins alike', () => {
-  const message = 'pods "a" is forbidden: exceeded quota: team, requested: pods=1';
-  assert.equal(isRefusedBy('team', message), true);
-  assert.equal(isRefusedBy('tea', message), false);
-  assert.equal(isReplicaSetBlocked('team', aReplicaSet({ createFailure: message })), true);
-  assert.equal(isReplicaSetBlocked('team', aReplicaSet({ createFailure: message, desired: 0 })), false);
-});
-
-test('pods there and wanted, by kind', () => {
-  assert.deepEqual(podCounts('StatefulSet', { replicas: 3 }, { replicas: 1 }), { there: 1, wanted: 3 });
-  assert.deepEqual(podCounts('DaemonSet', {}, { currentNumberScheduled: 1, desiredNumberScheduled: 2 }), {
-    there: 1,
-    wanted: 2,
-  });
-  assert.deepEqual(podCounts('Job', { parallelism: 2, completions: 5 }, { active: 1 }), { there: 1, wanted: 2 });
 });
 
 const healthy = workloadHealth(full, []);

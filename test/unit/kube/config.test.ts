@@ -42,6 +42,8 @@ interface Case {
   server: string;
 }
 
+const atHome = (dir: string): NodeJS.ProcessEnv => ({ HOME: dir });
+
 const listed =
   (...names: string[]) =>
   (dir: string): NodeJS.ProcessEnv => ({ KUBECONFIG: names.map((name) => join(dir, name)).join(delimiter) });
@@ -98,7 +100,7 @@ const good: Case[] = [
   },
 ];
 
-for (const { name, files, env = (dir) => ({ HOME: dir }), context, server } of good) {
+for (const { name, files, env = atHome, context, server } of good) {
   test(`taken: ${name}`, (t) => {
     const dir = directory(t, files);
     const config = loadKubeConfig({ context, env: env(dir), serviceAccountDir: join(dir, 'sa') });
@@ -150,7 +152,8 @@ const bad: (Omit<Case, 'server'> & { says: RegExp })[] = [
     files: { '.kube/config': `users:\n- ${secret}\n  : : [` },
     says: /^cannot read the kubeconfig .*config: line \d: [^\n]+$/,
   },
-  { name: 'an empty file', files: { '.kube/config': '' }, says: /: it is not a kubeconfig$/ },
+  { name: 'an empty file', files: { '.kube/config': '' }, says: /the input is empty$/ },
+  { name: 'a file that says nothing', files: { '.kube/config': '~' }, says: /: it is not a kubeconfig$/ },
   {
     name: 'an entry without a server',
     files: { '.kube/config': 'clusters: [{name: a, cluster: {}}]' },
@@ -158,7 +161,7 @@ const bad: (Omit<Case, 'server'> & { says: RegExp })[] = [
   },
 ];
 
-for (const { name, files, env = (dir) => ({ HOME: dir }), context, says } of bad) {
+for (const { name, files, env = atHome, context, says } of bad) {
   test(`refused in one line: ${name}`, (t) => {
     const dir = directory(t, files);
     assert.throws(

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { canonical, hashOf, sameValue } from '../../../src/lib/hash.ts';
+
+test('the order of keys does not change a hash, that of a list does', () => {
+  assert.equal(hashOf({ a: 1, b: { c: 2, d: 3 } }), hashOf({ b: { d: 3, c: 2 }, a: 1 }));
+  assert.notEqual(hashOf([1, 2]), hashOf([2, 1]));
+  assert.equal(hashOf({}, 6).length, 6);
+});
+
+test('absent and undefined are the same value, null is another', () => {
+  assert.equal(sameValue({ a: undefined }, {}), true);
+  assert.equal(sameValue({ a: null }, {}), false);
+  assert.equal(canonical(undefined), 'undefined');
+});
