@@ -94,7 +94,7 @@ async function proposed(scene: Scene, count: number): Promise<string[]> {
   await Promise.all(namespaces.map((namespace) => scene.break(namespace)));
   for (const namespace of namespaces)
     await cluster.waitFor(
-      `${namespace} to be proposed\n${controller.log().slice(-1500)}`,
+      `${namespace} to be proposed`,
       async () => {
         const fix = await onlyFix(cluster, namespace);
         return fix && isProposed(fix) ? fix : undefined;

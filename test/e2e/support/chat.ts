@@ -2,9 +2,10 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type TelegramServerClass from 'telegram-test-api';
 
 const require = createRequire(import.meta.url);
-const TelegramServer = require('telegram-test-api') as typeof import('telegram-test-api').default;
+const TelegramServer = require('telegram-test-api') as typeof TelegramServerClass.default;
 
 export const botToken = '123456789:AAE2etesttokenAAE2etesttokenAAE2et';
 export const chatId = -1001234567890;

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { buildImageTar } from '../../cluster/image.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -133,12 +134,15 @@ export async function startProcess({ role, kubeconfig, config }: StartOptions): 
   const file = join(await mkdtemp(join(tmpdir(), 'tapfix-config-')), 'config.yaml');
   await writeFile(file, `${configText(config)}server: {host: 127.0.0.1, port: 0}\n`);
   const env = { ...process.env, KUBECONFIG: kubeconfig, TELEGRAM_BOT_TOKEN: botToken, POD_NAMESPACE: 'tapfix' };
-  const context = (await readFile(kubeconfig, 'utf8')).match(/current-context: "?([^"\n]+)/)?.[1] ?? '';
-  const args = [join(root, 'bin/tapfix.js'), 'run', '--config', file, '--role', role, '--context', context];
+  const args = [join(root, 'bin/tapfix.js'), 'run', '--config', file, '--role', role];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  while (!text.includes('tapfix started')) {
+    if (child.exitCode !== null) throw new Error(`tapfix did not start: ${text}`);
+    await sleep(50);
+  }
   return {
     process: child,
     log: () => text,
