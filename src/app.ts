@@ -1,6 +1,7 @@
 import { createApprovals } from './approvals/approve.ts';
 import { createConfirms } from './approvals/confirms.ts';
 import { createSubjectAccess } from './approvals/subject-access.ts';
+import { createTargetReader } from './approvals/target.ts';
 import { createChannels } from './channels/channels.ts';
 import type { Config } from './config/schema.ts';
 import { loadConfig } from './config/load.ts';
@@ -135,7 +136,13 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     confirms,
     onNotice: (result, channel) => metrics.notices.inc({ channel, form: 'card', result }),
   });
-  const approvals = createApprovals({ ...ground, ...outbox, confirms, subjectAccess: createSubjectAccess(api) });
+  const approvals = createApprovals({
+    ...ground,
+    ...outbox,
+    confirms,
+    subjectAccess: createSubjectAccess(api),
+    prepare: createTargetReader(api),
+  });
 
   fixes.subscribe({ onList: tracker.onFixes, onChange: tracker.onFix });
   fixes.subscribe({ onList: outbox.onFixes, onChange: outbox.onFix });

@@ -1,3 +1,4 @@
+import type { Prepared } from '../actions/action.ts';
 import { parseAction } from '../actions/table.ts';
 import type { Answer, ChannelName, Place, Press } from '../channels/channel.ts';
 import type { Approver, Config } from '../config/schema.ts';
@@ -9,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { iso } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { authorise, refuse } from './authorise.ts';
+import { authorise, hasChanged, refuse } from './authorise.ts';
 import type { Refusal } from './authorise.ts';
 import type { Confirms } from './confirms.ts';
 import { nameOf } from '../notices/people.ts';
@@ -26,6 +27,8 @@ export interface ApprovalsDeps {
   noticeAt: (channel: ChannelName, place: Place, message: string) => Notice | undefined;
   confirms: Confirms;
   subjectAccess: SubjectAccess;
+  /** The target as it is now: what the fix would do to it, or why it would not. */
+  prepare(fix: Remediation): Promise<Prepared>;
   timeZone: string;
 }
 
@@ -89,6 +92,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         );
       if (late.aborted) break;
       if (verdict.do === 'back') return back(fix!);
+      const changed = verdict.do === 'reject' ? undefined : await notAsShown(fix!);
+      if (changed) return changed;
       if (verdict.do === 'ask') return ask(press, fix!);
       const said = await record(press, fix!, verdict.do === 'approve' ? 'Approved' : 'Rejected');
       if (said) return said;
@@ -108,6 +113,14 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const notice = deps.noticeAt(press.channel, press.place, press.message);
     const armed = confirms.armedFor(payload.uid, nowMs);
     return authorise({ press, payload, fix, notice, armed, config: current(), nowMs, timeZone: deps.timeZone });
+  }
+
+  /** People approve what they saw: the live target is compared here, and once more when the fix is applied. */
+  async function notAsShown(fix: Remediation): Promise<Refusal | undefined> {
+    const prepared = await deps.prepare(fix);
+    if (!prepared.ok) return refuse('NotAsShown', `${prepared.say} Nothing was done.`);
+    if (prepared.targetHash === fix.status?.preview?.targetHash) return undefined;
+    return hasChanged(fix);
   }
 
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>

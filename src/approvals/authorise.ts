@@ -116,10 +116,10 @@ const isAllowed: Rule = ({ fix, config }) =>
     ? undefined
     : refuse('ActionNotAllowed', `${fix.spec.action?.type} is switched off in the configuration; nothing was done.`);
 
-const isAsShown: Rule = ({ fix, payload }) =>
-  payload.shown === shownHash(fix)
-    ? undefined
-    : refuse('NotAsShown', `The ${fix.spec.incident.object.kind} has changed since this was shown; nothing was done.`);
+export const hasChanged = ({ spec }: Remediation): Refusal =>
+  refuse('NotAsShown', `The ${spec.incident.object.kind} has changed since this was shown; nothing was done.`);
+
+const isAsShown: Rule = ({ fix, payload }) => (payload.shown === shownHash(fix) ? undefined : hasChanged(fix));
 
 const wasAsked: Rule = ({ payload, armed, press }) => {
   if (armed && armed.by !== press.by)

@@ -2,6 +2,7 @@ import type { ActionContext, Refusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import { parseAction } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
+import type { HealthSubject } from '../diagnosis/health.ts';
 import type { History } from '../health/history.ts';
 import type { LiveHealth } from '../health/live.ts';
 import type { Api, Reader } from '../kube/api.ts';
@@ -21,7 +22,7 @@ export interface Deps {
   /** tapfix's own namespace. */
   namespace: string;
   history: History;
-  readHealth(reader: Reader, subject: Subject, nowMs: number): Promise<LiveHealth>;
+  readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
   /** undefined: the subject is gone. */
   derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined>;
 }

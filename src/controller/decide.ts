@@ -1,7 +1,7 @@
 import type { Prepared, Refusal, Trace } from '../actions/action.ts';
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/live.ts';
-import type { Stable } from '../health/stability.ts';
+import { type Stable, windowMs } from '../health/stability.ts';
 import type { Phase, Remediation, RemediationStatus } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isAttested, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
@@ -98,6 +98,8 @@ export function decide(facts: Facts): Step {
 
 /** The world moved on while nobody had decided. */
 function overtaken({ fix, successor }: Facts): Step | undefined {
+  if (conditionOf(fix, 'IncidentCleared')?.reason === 'Gone' && isCleared(fix))
+    return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
   if (isCleared(fix)) return move('Resolved', 'HealthyAgain', 'healthy again by itself, nothing was changed');
   if (successor) return move('Superseded', 'Superseded', `replaced by ${successor}`);
   return undefined;
@@ -143,7 +145,7 @@ function approved(facts: Facts): Step {
   if (!isTrue(fix, 'Rehearsed')) {
     return failed('RehearsalFailed', conditionOf(fix, 'Rehearsed')?.message ?? 'the rehearsal failed');
   }
-  if (live?.healthy) return move('Resolved', 'AlreadyHealthy', 'already healthy, nothing changed');
+  if (live?.healthy) return healed(facts);
   if (!prepared || !live) return nothing;
   if (!prepared.ok) return failed(prepared.reason, prepared.say);
   if (prepared.targetHash !== fix.status?.preview?.targetHash) {
@@ -157,6 +159,15 @@ function approved(facts: Facts): Step {
     message: 'the fix is being applied',
     execution: beginExecution(fix, prepared, live, config, nowMs),
   };
+}
+
+/** A crash loop looks fine between two crashes: only what has held for the window is healed, and until then it is watched. */
+function healed({ fix, live, stable, config, nowMs }: Facts): Step {
+  if (!live || !stable) return nothing;
+  const window = windowMs(fix.spec.incident.class, config.recovery.stableFor, live.longestUptimeMs);
+  if (nowMs - stable.sinceMs < window) return wait(nowMs + pollMs);
+  if (live.gone) return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
+  return move('Resolved', 'AlreadyHealthy', 'already healthy, nothing changed');
 }
 
 function applying({ trace, attempts = 0 }: Facts): Step {

@@ -23,7 +23,7 @@ export async function gather(deps: Deps, fix: Remediation, memory: Memory, succe
   const nowMs = deps.clock.now();
   const facts: Facts = { fix, nowMs, config: deps.current(), ...(successor && { successor }) };
   const phase = phaseOf(fix);
-  if (phase === 'Approved') return approved(deps, facts);
+  if (phase === 'Approved') return approved(deps, facts, memory);
   if (phase === 'Proposed' && needsRehearsal(fix)) return guarded(deps, facts);
   if (phase === 'Applying') return applying(deps, facts, memory);
   if (phase === 'Applied' || (isWatchedLate(fix, nowMs) && !successor)) return watching(deps, facts, memory);
@@ -37,16 +37,18 @@ async function guarded(deps: Deps, facts: Facts): Promise<Facts> {
   return refusal ? { ...facts, guard: refusal } : facts;
 }
 
-async function approved(deps: Deps, facts: Facts): Promise<Facts> {
+async function approved(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
   const { fix, nowMs } = facts;
   const known = await guarded(deps, facts);
   const parsed = parsedActionOf(fix);
   if (known.guard || needsRehearsal(fix)) return known;
   if ('ok' in parsed) return { ...known, prepared: parsed };
-  const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
+  const affected = fix.status?.sightings?.affected ?? [];
+  const live = await deps.readHealth(deps.api, { ...subjectOf(fix), affected }, nowMs);
+  const stable = stableSince(fix, memory, live, nowMs);
   const busy = await readBusy(deps, fix, parsed);
   const prepared = await parsed.action.prepare(parsed.params, contextOf(fix, deps.api));
-  return { ...known, live, prepared, ...(busy && { busy }) };
+  return { ...known, live, prepared, ...(stable && { stable }), ...(busy && { busy }) };
 }
 
 /** One Remediation per target at a time. */
@@ -78,16 +80,18 @@ async function applying(deps: Deps, facts: Facts, { attempts }: Memory): Promise
 async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
   const { fix, nowMs } = facts;
   const live = await readTarget(deps, fix, nowMs);
-  const stable = nextStable(memory.stable, live, timeMs(fix.status?.sightings?.lastSeen), nowMs);
+  const stable = stableSince(fix, memory, live, nowMs);
   return { ...facts, live, ...(stable && { stable }) };
 }
 
-/** The quota itself is gone by now: what counts is whom it blocked. */
-function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
-  const blocked = fix.status?.execution?.blocked ?? [];
-  const { namespace } = contextOf(fix, api);
-  if (fix.spec.action?.type === 'DeleteResourceQuota' && blocked.length > 0) {
-    return readBlockedHealth(api, namespace, blocked);
+const stableSince = (fix: Remediation, { stable }: Memory, live: LiveHealth, nowMs: number): Stable | undefined =>
+  nextStable(stable, live, timeMs(fix.status?.sightings?.lastSeen), nowMs);
+
+/** The quota itself is gone by now: what counts is whom it blocked. Any other target that is gone did not recover. */
+async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
+  if (fix.spec.action?.type === 'DeleteResourceQuota') {
+    return readBlockedHealth(api, contextOf(fix, api).namespace, fix.status?.execution?.blocked ?? []);
   }
-  return readHealth(api, subjectOf(fix), nowMs);
+  const live = await readHealth(api, subjectOf(fix), nowMs);
+  return live.gone ? { ...live, healthy: false, why: 'it is no longer there' } : live;
 }

@@ -4,8 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isForbidden } from '../kube/api.ts';
 import { matchesAny } from '../lib/glob.ts';
-
-const alwaysOut: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease']);
+import { isAlwaysOut } from '../lib/namespaces.ts';
 
 export interface Place {
   namespace: string;
@@ -16,7 +15,7 @@ export interface Place {
 
 /** Pure: why nothing may be changed in this namespace; undefined when it may. */
 export function guard({ namespace, own, labels }: Place, { namespaces }: Config): Refusal | undefined {
-  if (alwaysOut.has(namespace) || namespace === own || isProtected({ labels: labels ?? {} })) {
+  if (isAlwaysOut(namespace, own) || isProtected({ labels: labels ?? {} })) {
     return no(
       'ProtectedNamespace',
       `Namespace ${namespace} is protected: tapfix only tells, it changes nothing there.`,

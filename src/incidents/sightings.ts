@@ -48,15 +48,20 @@ export const writeSightings = (api: Patcher, fix: Remediation, sightings: Sighti
   api.patch<Remediation>(statusOf(fix), 'merge', { metadata: { uid: fix.metadata.uid }, status: { sightings } });
 
 /** The end of the episode. The list of conditions has two writers, so it is written against a fresh reading. */
-export async function writeCleared(api: Patcher, seen: Remediation, nowMs: number): Promise<Remediation | undefined> {
+export async function writeCleared(
+  api: Patcher,
+  seen: Remediation,
+  isGone: boolean,
+  nowMs: number,
+): Promise<Remediation | undefined> {
   const { namespace, name, uid } = seen.metadata;
   const fix = await api.get<Remediation>({ kind: 'Remediation', namespace, name });
   if (fix?.metadata.uid !== uid) return undefined;
   const conditions = withCondition(fix.status?.conditions, {
     type: 'IncidentCleared',
     status: 'True',
-    reason: 'Healthy',
-    message: 'healthy for the recovery window',
+    reason: isGone ? 'Gone' : 'Healthy',
+    message: isGone ? 'it is no longer there' : 'healthy for the recovery window',
     lastTransitionTime: iso(nowMs),
   });
   const { resourceVersion } = fix.metadata;

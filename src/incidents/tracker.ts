@@ -9,10 +9,10 @@ import type { Change } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
+import { isAlwaysOut } from '../lib/namespaces.ts';
 import { createQueue, type Outcome } from '../lib/queue.ts';
 import type { Derived, Subject } from '../proposals/derive.ts';
 import { remediationBody, remediationSpec } from '../proposals/record.ts';
-import { isAlwaysOut } from '../signals/filter.ts';
 import { type Signal, SignalOutcome } from '../signals/signal.ts';
 import { createBook } from './book.ts';
 import { decideCleared, decideUntold, type Facts } from './decide.ts';
@@ -162,7 +162,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     }
     const { cleared, againInMs } = decideCleared(facts);
     if (!cleared) return { againInMs };
-    const ended = await writeCleared(api, fix, nowMs);
+    const ended = await writeCleared(api, fix, facts.live.gone, nowMs);
     if (ended) book.remember(ended);
     const isFresh = (book.incidents.get(key)?.lastSeenMs ?? 0) > nowMs;
     if (!isFresh) book.incidents.delete(key);

@@ -1,3 +1,4 @@
+import { systemNamespaces } from '../lib/namespaces.ts';
 import type { Action } from '../actions/action.ts';
 
 /** Any Kubernetes object, on its way to YAML. */
@@ -36,12 +37,6 @@ export const nameFor = (name: string, namespace: string): string =>
   namespace === defaultNamespace ? name : `${name}-${namespace}`;
 
 /** Never watched unless named, never changed at all. */
-export const protectedNamespaces = (namespace: string): string[] => [
-  'kube-system',
-  'kube-public',
-  'kube-node-lease',
-  namespace,
-];
+export const protectedNamespaces = (namespace: string): string[] => [...systemNamespaces, namespace];
 
-/** On a namespace or an object: hands off. */
-export const protectedLabel = 'tapfix.dev/protected';
+export { protectedLabel } from '../actions/ownership.ts';

@@ -116,6 +116,8 @@ function resolved(fix: Remediation, context: CardContext): string {
   const subject = subjectOf(fix);
   if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
   if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
+  if (conditionOf(fix, 'Resolved')?.reason === 'Gone')
+    return `${subject} is no longer there ${at}, nothing was changed by tapfix`;
   if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy at ${at}, nothing was changed`;
   return `${subject} healthy again by itself ${at}, nothing was changed`;
 }

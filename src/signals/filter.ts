@@ -1,11 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { globMatches, isLiteral, matchesAny } from '../lib/glob.ts';
+import { isAlwaysOut } from '../lib/namespaces.ts';
 import { SignalOutcome } from './signal.ts';
-
-const alwaysOut: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
-
-export const isAlwaysOut = (namespace: string, ownNamespace: string): boolean =>
-  namespace === ownNamespace || alwaysOut.includes(namespace);
 
 /** Exclude wins; what is always out is in only when named literally (and is then notify-only). */
 export function isSelected({ namespaces }: Config, namespace: string, ownNamespace: string): boolean {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Prepared } from '../../../src/actions/action.ts';
 import { createApprovals } from '../../../src/approvals/approve.ts';
 import { createConfirms } from '../../../src/approvals/confirms.ts';
 import type { Press } from '../../../src/channels/channel.ts';
@@ -17,6 +18,9 @@ function aBooth(fix: Remediation = aFix()) {
   let live = structuredClone(fix);
   const audit: Record<string, unknown>[] = [];
   const hooks = { beforePatch: () => {}, get: async () => {}, patch: async () => {}, rbac: true };
+  const target: { prepared: Prepared } = {
+    prepared: { ok: true, targetHash: fix.status?.preview?.targetHash } as never,
+  };
   const api = {
     get: async () => {
       await hooks.get();
@@ -48,6 +52,7 @@ function aBooth(fix: Remediation = aFix()) {
       place.chat === '-100500' && message === '4711' ? aNoticeOf([fix]) : undefined,
     confirms,
     subjectAccess: async () => hooks.rbac,
+    prepare: async () => target.prepared,
     timeZone: 'Europe/Berlin',
   });
   const press = (verb: Verb, id = 123456789, over: Partial<Press> = {}) =>
@@ -60,7 +65,7 @@ function aBooth(fix: Remediation = aFix()) {
       data: encodePress(verb, fix),
       ...over,
     });
-  return { clock, hooks, audit, confirms, press, change, live: () => live, approval: () => live.spec.approval };
+  return { clock, hooks, target, audit, confirms, press, change, live: () => live, approval: () => live.spec.approval };
 }
 
 test('an approval is recorded with who, when and how, and is one audit line', async () => {
@@ -85,6 +90,17 @@ test('an approval is recorded with who, when and how, and is one audit line', as
       reason: undefined,
     },
   ]);
+});
+
+test('a target that is no longer as it was shown is not approved, and may still be rejected', async () => {
+  const booth = aBooth();
+  booth.target.prepared = { ok: true, targetHash: 'another' } as never;
+  assert.equal((await booth.press('a')).say, 'The Deployment has changed since this was shown; nothing was done.');
+  booth.target.prepared = { ok: false, reason: 'Paused', say: 'Deployment checkout is paused.' };
+  assert.equal((await booth.press('a')).say, 'Deployment checkout is paused. Nothing was done.');
+  assert.equal(booth.approval().state, 'Pending');
+  await booth.press('r');
+  assert.equal(booth.approval().state, 'Rejected');
 });
 
 test('a rejection is recorded', async () => {
