@@ -2,6 +2,7 @@ import { createApprovals } from './approvals/approve.ts';
 import { createConfirms } from './approvals/confirms.ts';
 import { createSubjectAccess } from './approvals/subject-access.ts';
 import { createTargetReader } from './approvals/target.ts';
+import type { Channel } from './channels/channel.ts';
 import { createChannels } from './channels/channels.ts';
 import type { Config } from './config/schema.ts';
 import { loadConfig } from './config/load.ts';
@@ -18,6 +19,7 @@ import { createFeed, type Feed } from './kube/feed.ts';
 import { viewNotice } from './kube/notice.ts';
 import { type Remediation, viewRemediation } from './kube/remediation.ts';
 import type { Watch } from './kube/watch.ts';
+import { untilAborted } from './lib/abort.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { hashOf } from './lib/hash.ts';
 import { createLog, type Log } from './lib/log.ts';
@@ -153,6 +155,13 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     metrics.channelUp(channel.name, () => channel.health().ok);
     ground.readiness.set(`channel-${channel.name}`, () => ({ ...channel.health(), required: false }));
   }
+  /** A press made while we were down must find its card: nothing is received before everything is listed. */
+  async function runListed(channel: Channel): Promise<void> {
+    const listed = Promise.all([fixes.listed, notices.listed]);
+    await untilAborted(listed, signal).catch(() => undefined);
+    if (!signal.aborted) await channel.run(approvals.onPress, signal);
+  }
+
   const sources = scopes.map((namespace) => watchSignals({ ...ground, namespace, onSignal: tracker.onSignal, count }));
   return [
     ...runWatches(ground, 'notices', notices.watches),
@@ -166,7 +175,7 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
       'pods',
       sources.map(({ pods }) => pods!),
     ),
-    ...[...channels.values()].map((channel) => channel.run(approvals.onPress, signal)),
+    ...[...channels.values()].map((channel) => runListed(channel)),
   ];
 }
 

@@ -7,7 +7,7 @@ import { hashOf, sameValue } from '../lib/hash.ts';
 import type { Action, ActionContext, Refusal } from './action.ts';
 import { longestSnapshot, markAnnotation } from './action.ts';
 import { offLimits } from './ownership.ts';
-import { essence, mergeTemplate } from './template.ts';
+import { essence, mergeTemplate, withoutEnvValues } from './template.ts';
 import { templateDiff } from './template-diff.ts';
 
 const params = z.strictObject({
@@ -24,8 +24,9 @@ interface Templated extends KubeObject {
 
 const refOf = (name: string, namespace: string) => ({ kind: 'Deployment' as const, namespace, name });
 const targetHash = (uid: string, template: PodTemplate): string => hashOf({ uid, template });
+/** Enough to compare with, and to read. Who may read Remediations need not be one who may read literal env values. */
 const snapshot = ({ metadata, spec }: Templated): string =>
-  JSON.stringify({ uid: metadata.uid, template: spec.template });
+  JSON.stringify({ targetHash: targetHash(metadata.uid, spec.template), template: withoutEnvValues(spec.template) });
 
 async function read({ name, uid }: Params, { reader, namespace }: ActionContext): Promise<Templated | undefined> {
   const deployment = await reader.get<Templated>(refOf(name, namespace));
@@ -98,8 +99,8 @@ export const rolloutUndo: Action<Params> = {
     const live = await read(params, context);
     if (!live) return 'other';
     if (live.metadata.annotations?.[markAnnotation] === context.fixUid) return 'ours';
-    const { uid, template } = JSON.parse(before) as { uid: string; template: PodTemplate };
-    return targetHash(params.uid, live.spec.template) === targetHash(uid, template) ? 'untouched' : 'other';
+    const shown = JSON.parse(before) as { targetHash?: string };
+    return targetHash(params.uid, live.spec.template) === shown.targetHash ? 'untouched' : 'other';
   },
 
   async snapshot(params, context) {

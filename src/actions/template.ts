@@ -32,3 +32,12 @@ export const essence = ({ metadata, spec }: PodTemplate): unknown => ({
   annotations: metadata?.annotations ?? {},
   spec: spec ?? {},
 });
+
+/** Literal values in `env` are often passwords. References to Secrets and ConfigMaps stay: they are only names. */
+export function withoutEnvValues(template: PodTemplate): PodTemplate {
+  return JSON.parse(JSON.stringify(template), (key, value: unknown) =>
+    key === 'env' && Array.isArray(value) ? value.map(hideValue) : value,
+  ) as PodTemplate;
+}
+
+const hideValue = (entry: { value?: unknown }): object => ('value' in entry ? { ...entry, value: '(hidden)' } : entry);

@@ -1,11 +1,13 @@
 /**
  * Owners read from names, for objects that are already gone. Only suffixes that Kubernetes itself could have
- * generated for that kind are stripped: its alphabet has no vowels and no 0, 1 or 3, so `payments-worker` never
- * becomes `payments`. https://github.com/kubernetes/apimachinery/blob/master/pkg/util/rand/rand.go
+ * generated for that kind are stripped: its alphabet has no vowels and no 0, 1 or 3, and a template's hash is a
+ * number whose ten digits become ten of its letters, so neither `payments-worker` nor `web-grpcsvr` loses its end.
+ * https://github.com/kubernetes/apimachinery/blob/master/pkg/util/rand/rand.go (SafeEncodeString)
  */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
-const deploymentsReplicaSet = new RegExp(`^(.+)-[${letters}]{6,10}$`);
-const deploymentsPod = new RegExp(`^(.+)-[${letters}]{6,10}-[${letters}]{5}$`);
+const digits = '456789bcdf';
+const deploymentsReplicaSet = new RegExp(`^(.+)-[${digits}]{6,10}$`);
+const deploymentsPod = new RegExp(`^(.+)-[${digits}]{6,10}-[${letters}]{5}$`);
 
 export interface NamedOwner {
   kind: string;

@@ -135,6 +135,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     book.remember(fix);
     log.info({ key, class: incident.class, namespace, fix: name, action: spec.action?.type }, 'incident recorded');
     book.remember(await writeSightings(api, fix, sightingsOf(fix, incident, live)));
+    writtenAt.set(fix.metadata.uid, nowMs);
     return { againInMs: 1_000 };
   }
 

@@ -21,12 +21,15 @@ export interface Listener<V> {
 
 export interface Feed<V> {
   watches: Watch[];
+  /** Resolves when every listener has had the first list. */
+  listed: Promise<void>;
   subscribe(listener: Listener<V>): void;
 }
 
 /** Several watches of one kind seen as one: the first list is handed on when all of them are there. For kinds of which there are few. */
 export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V>): Feed<V> {
   const listeners: Listener<V>[] = [];
+  const first = Promise.withResolvers<void>();
   const held = scopes.map(() => undefined as Map<string, V> | undefined);
 
   function onList(index: number, views: V[]): void {
@@ -34,6 +37,7 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
     if (!held.every((scope) => scope !== undefined)) return;
     const all = held.flatMap((scope) => [...scope.values()]);
     for (const listener of listeners) listener.onList(all);
+    first.resolve();
   }
 
   function onChange(index: number, change: Change<V>): void {
@@ -50,5 +54,5 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
       onChange: (change) => onChange(index, change),
     }),
   );
-  return { watches, subscribe: (listener) => void listeners.push(listener) };
+  return { watches, listed: first.promise, subscribe: (listener) => void listeners.push(listener) };
 }

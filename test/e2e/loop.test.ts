@@ -72,6 +72,15 @@ async function writes(namespace: string): Promise<string[]> {
     )
     .map(({ user, verb, resource }) => `${user.split(':').pop()} ${verb} ${resource}`);
 }
+async function scaleWatcher(replicas: number): Promise<void> {
+  await cluster.kubectl(['-n', 'tapfix', 'scale', 'deploy/tapfix-watcher', `--replicas=${replicas}`]);
+  const running = async (): Promise<boolean> => {
+    const pods = await cluster.list<{ metadata: { name: string } }>('pods', 'tapfix');
+    return pods.filter(({ metadata }) => metadata.name.startsWith('tapfix-watcher')).length === replicas;
+  };
+  await cluster.waitFor(`${replicas} watchers`, running, 60_000);
+}
+
 const bindings = async (namespace: string): Promise<string[]> =>
   (await cluster.list<{ metadata: { name: string } }>('rolebindings', namespace))
     .map(({ metadata }) => metadata.name)
@@ -190,8 +199,11 @@ describe('a new revision that crash-loops', () => {
     });
   });
 
-  test('is undone after one tap and turns green', async () => {
-    await chat.press(await withButton(namespace, /Approve undo/), /Approve undo/);
+  test('is undone after one tap, made while the watcher was down, and turns green', async () => {
+    const message = await withButton(namespace, /Approve undo/);
+    await scaleWatcher(0);
+    await chat.press(message, /Approve undo/);
+    await scaleWatcher(1);
     await fixInPhase(cluster, namespace, 'Recovered', 90_000);
     await messageAbout(namespace, /🟢.*recovered/s);
     assert.equal(about(namespace).length, 1);

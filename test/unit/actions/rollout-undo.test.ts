@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { markAnnotation } from '../../../src/actions/action.ts';
 import { rolloutUndo } from '../../../src/actions/rollout-undo.ts';
-import { mergeTemplate } from '../../../src/actions/template.ts';
+import { mergeTemplate, withoutEnvValues } from '../../../src/actions/template.ts';
 import { templateDiff } from '../../../src/actions/template-diff.ts';
 import type { World } from '../controller/world.ts';
 import { template, undoWorld } from '../controller/world.ts';
@@ -130,4 +130,15 @@ test('the diff fits a phone', () => {
   const lines = templateDiff(template('a:2'), many).split('\n');
   assert.equal(lines.length, 21);
   assert.match(lines.at(-1)!, /^and \d+ more changes$/);
+});
+
+test('the snapshot keeps no literal of env, and still tells a changed one', async () => {
+  const secret = (value: string) => ({ spec: { containers: [{ name: 'app', env: [{ name: 'PASSWORD', value }] }] } });
+  const hidden = withoutEnvValues(secret('hunter2'));
+  assert.doesNotMatch(JSON.stringify(hidden), /hunter2/);
+  assert.deepEqual(hidden, secret('(hidden)'));
+  const reference = {
+    spec: { containers: [{ name: 'app', env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }] },
+  };
+  assert.deepEqual(withoutEnvValues(reference), reference);
 });

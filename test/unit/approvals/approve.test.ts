@@ -111,7 +111,7 @@ test('a rejection is recorded', async () => {
 
 test('two people at once: one wins, the other is told who', async () => {
   const booth = aBooth();
-  const [ada, ben] = await Promise.all([booth.press('a'), booth.press('r', 222)]);
+  const [ada, ben] = await Promise.all([booth.press('a'), booth.press('a', 222)]);
   assert.deepEqual(ada, { say: 'Approved; it starts now.', alert: false });
   assert.deepEqual(ben, { say: 'Ada approved this 0 s ago.', alert: true });
   assert.equal(booth.approval().by, 'telegram:123456789');

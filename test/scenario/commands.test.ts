@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { aFolder, root, startTapfix } from './support/tapfix.ts';
+
+interface Object {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: { name?: string };
+}
+
+function parsed(stream: string): Object[] {
+  const documents = parseAllDocuments(stream);
+  assert(Array.isArray(documents) && documents.length > 0, 'no document at all');
+  return documents.map((document) => {
+    assert.deepEqual(document.errors, []);
+    return document.toJS() as Object;
+  });
+}
+
+describe('the commands, as built', { concurrency: 3 }, () => {
+  test('manifests prints one stream of objects that parses', async (t) => {
+    const { code, stdout, stderr } = await startTapfix(t, ['manifests']).ended();
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const objects = parsed(stdout);
+    for (const object of objects) assert(object.apiVersion && object.kind && object.metadata?.name);
+    const deployed = objects.filter(({ kind }) => kind === 'Deployment').map(({ metadata }) => metadata?.name);
+    assert.deepEqual(deployed.sort(), ['tapfix-controller', 'tapfix-watcher']);
+  });
+
+  test('manifests --out writes the same as files, and says which', async (t) => {
+    const out = join(await aFolder(t), 'not', 'there', 'yet');
+    const { code, stdout } = await startTapfix(t, ['manifests', '--out', out]).ended();
+    const names = (await readdir(out)).sort();
+    assert.equal(code, 0);
+    assert(names.length > 1);
+    assert.equal(stdout, names.map((name) => `wrote ${join(out, name)}\n`).join(''));
+    const files = await Promise.all(names.map((name) => readFile(join(out, name), 'utf8')));
+    const printed = await startTapfix(t, ['manifests']).ended();
+    assert.deepEqual(files.flatMap(parsed), parsed(printed.stdout));
+  });
+
+  test('check-config says that the example is ok', async (t) => {
+    const { code, stdout, stderr } = await startTapfix(t, ['check-config', 'config.example.yaml']).ended();
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, /^ok\n/);
+  });
+
+  for (const command of [[], ['run'], ['check-config'], ['manifests']]) {
+    test(`${['tapfix', ...command].join(' ')} --help ends with an example`, async (t) => {
+      const { code, stdout } = await startTapfix(t, [...command, '--help']).ended();
+      assert.equal(code, 0);
+      assert.match(stdout, new RegExp(`Example:\\n +.*tapfix ${command[0] ?? 'run'}\\b`));
+    });
+  }
+
+  test('an unknown option is one line and exit code 2', async (t) => {
+    const { code, stdout, stderr } = await startTapfix(t, ['run', '--config', 'c.yaml', '--fast']).ended();
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    assert.match(stderr, /^tapfix: unknown option '--fast'[^\n]*\n$/);
+  });
+});
+
+const preloadOf = (version: string): string => `data:text/javascript,
+  Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}});
+  Object.defineProperty(process,'version',{value:'v${version}'});`;
+
+const versions = [
+  { version: '18.20.8', isOldEnough: false },
+  { version: '20.20.2', isOldEnough: false },
+  { version: '22.18.0', isOldEnough: false },
+  { version: '22.19.0', isOldEnough: true },
+  { version: '26.0.0', isOldEnough: true },
+];
+
+describe('before the program itself', { concurrency: 3 }, () => {
+  for (const { version, isOldEnough } of versions) {
+    test(`Node ${version} ${isOldEnough ? 'will do' : 'is told which one is needed, in one sentence'}`, async (t) => {
+      const options = { node: ['--import', preloadOf(version)] };
+      const { code, stdout, stderr } = await startTapfix(t, ['--version'], options).ended();
+      if (isOldEnough) return assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+      assert.match(stderr, new RegExp(`^tapfix needs Node 22\\.19 or newer; this is v${version}\\. [^\\n]*\\n$`));
+    });
+  }
+
+  test('without a build it says how to build', async (t) => {
+    const folder = await aFolder(t);
+    await mkdir(join(folder, 'bin'));
+    for (const file of ['bin/tapfix.js', 'package.json']) await cp(join(root, file), join(folder, file));
+    const program = join(folder, 'bin/tapfix.js');
+    const { code, stdout, stderr } = await startTapfix(t, ['--version'], { program }).ended();
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    assert.match(stderr, /^[^\n]*npm run build[^\n]*\n$/);
+  });
+});

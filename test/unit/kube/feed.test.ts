@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Api, KubeObject, Page, WatchLine } from '../../../src/kube/api.ts';
+import { createFeed } from '../../../src/kube/feed.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const object = (name: string, namespace: string): KubeObject => ({
+  metadata: { name, namespace, uid: `${namespace}-${name}`, resourceVersion: '1', creationTimestamp: '' },
+});
+
+/** An API whose lists are answered when the test says so. */
+function aSlowApi() {
+  const answer = new Map<string, (page: Page<KubeObject>) => void>();
+  const api = {
+    page: (_kind: string, namespace: string) =>
+      new Promise<Page<KubeObject>>((resolve) => answer.set(namespace, resolve)),
+    // oxlint-disable-next-line require-yield -- a watch on which nothing happens
+    async *watch(_k: string, _n: string, _q: object, signal: AbortSignal): AsyncIterable<WatchLine> {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  };
+  const list = (namespace: string, ...names: string[]): void =>
+    answer.get(namespace)?.({
+      items: names.map((name) => object(name, namespace)),
+      metadata: { resourceVersion: '1' },
+    });
+  return { api: api as unknown as Api, list };
+}
+
+test('several scopes are one list, handed on when the last of them is there', async () => {
+  const clock = fakeClock();
+  const { api, list } = aSlowApi();
+  const stop = new AbortController();
+  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a', 'b'], view: (o) => o });
+  const lists: string[][] = [];
+  let isListed = false;
+  feed.subscribe({ onList: (views) => lists.push(views.map(({ metadata }) => metadata.uid)), onChange: () => {} });
+  void feed.listed.then(() => (isListed = true));
+  for (const watch of feed.watches) void watch.run(stop.signal);
+  await clock.advance(0);
+  list('a', 'one');
+  await clock.advance(0);
+  assert.deepEqual([lists, isListed], [[], false]);
+  list('b', 'two', 'three');
+  await clock.advance(0);
+  assert.deepEqual([lists, isListed], [[['a-one', 'b-two', 'b-three']], true]);
+  stop.abort();
+});
