@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createApprovals } from './approvals/approve.ts';
 import { createConfirms } from './approvals/confirms.ts';
 import { createSubjectAccess } from './approvals/subject-access.ts';
@@ -71,14 +72,10 @@ export async function runApp({ configFile, role, context }: AppOptions, { signal
   const server = await startServer({ ...config.server, metrics, readiness, log });
   metrics.configInfo(hashOf(config, 12));
 
-  let isConnected = false;
-  readiness.set('api-server', () => ({
-    ok: isConnected,
-    detail: isConnected ? 'connected' : 'not reached yet',
-    required: true,
-  }));
-  const identity = await whoAmI(api, clock, log, signal);
-  isConnected = identity !== undefined;
+  let contact = { ok: false, detail: 'not reached yet' };
+  const onFailure = (why: string): void => void (contact = { ok: false, detail: why });
+  readiness.set('api-server', () => ({ ...contact, required: true }));
+  const identity = await whoAmI({ api, clock, log, signal, onFailure });
 
   if (identity !== undefined) {
     log.info({ role, identity, cluster: config.cluster, port: server.port }, 'tapfix started');
@@ -110,12 +107,29 @@ export async function runApp({ configFile, role, context }: AppOptions, { signal
       ),
     );
     loops.push(...runWatches(ground, 'remediations', fixes.watches)); // last: every listener is there by now
-    await Promise.all(loops);
+    contact = { ok: true, detail: 'reached at start' }; // not before: from here on the watches say what is missing
+    if (!(await endInTime(loops, clock, signal))) {
+      log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
+      return 0;
+    }
   }
   await server.close();
   await api.close();
   log.info({}, 'tapfix stopped');
   return 0;
+}
+
+/** Whoever stops us should not wait long. What is cut off here is taken up again at the next start. */
+const graceMs = 3_000;
+
+/** Whether everything that is under way ended by itself, once we were asked to stop. */
+async function endInTime(loops: readonly Promise<void>[], clock: Clock, signal: AbortSignal): Promise<boolean> {
+  const late = async (): Promise<boolean> => {
+    if (!signal.aborted) await once(signal, 'abort');
+    await clock.sleep(graceMs);
+    return false;
+  };
+  return Promise.race([Promise.all(loops).then(() => true), late()]);
 }
 
 /** Street 1 and the near half of street 2: notices, tells, records decisions. It can change no workload. */

@@ -20,6 +20,8 @@ function explain(error: unknown): number {
   return 1;
 }
 
+// What a library should no longer do is for us to know, not for whoever is on call.
+if (!process.env.TAPFIX_DEBUG) process.noDeprecation = true;
 // The reader of a pipe may leave early (`tapfix manifests | head`): not worth a word.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

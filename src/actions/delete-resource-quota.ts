@@ -63,7 +63,7 @@ export const deleteResourceQuota: Action<Params> = {
     ...['replicasets', 'statefulsets', 'daemonsets'].map(apps), // the nudge
     { group: 'batch', resource: 'jobs', verb: 'patch' },
   ],
-  verb: 'delete quota',
+  verb: 'deletion',
   noun: 'quota deletion',
   target: ({ name, uid }) => ({ kind: 'ResourceQuota', name, uid }),
   summary: ({ name }) => `delete ResourceQuota ${name}, then make the blocked workloads retry at once`,

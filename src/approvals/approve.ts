@@ -138,7 +138,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   /** undefined: somebody changed it meanwhile, so it has to be judged again. */
   async function record(press: Press, fix: Remediation, state: 'Approved' | 'Rejected'): Promise<Said | undefined> {
-    const { namespace, name, resourceVersion, uid } = fix.metadata;
+    const { namespace, name, resourceVersion } = fix.metadata;
     const approval: Approval = { state, by: press.by, at: iso(clock.now()), via: press.channel };
     try {
       await api.patch<Remediation>({ kind: 'Remediation', ...(namespace && { namespace }), name }, 'merge', {
@@ -151,7 +151,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
         return refuse('RefusedByCluster', `The cluster refused it: ${messageOf(error)}`.slice(0, 190));
       throw error;
     }
-    confirms.disarm(uid);
+    // The question is left to run out: a decided card no longer shows it, and asking for it anew would edit it twice.
     return {
       ok: true,
       decision: state,

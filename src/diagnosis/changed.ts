@@ -33,7 +33,9 @@ interface Container {
 /** Pure: what differs between two pod templates, in a few words each. */
 export function templateChanges(before: PodTemplate, after: PodTemplate): string[] {
   const old = new Map(((before.spec?.containers ?? []) as Container[]).map((container) => [container.name, container]));
-  return ((after.spec?.containers ?? []) as Container[]).flatMap((container) => {
+  const now = (after.spec?.containers ?? []) as Container[];
+  const removed = [...old.keys()].filter((name) => !now.some((container) => container.name === name));
+  const kept = now.flatMap((container) => {
     const was = old.get(container.name);
     if (!was) return [`container ${container.name} added`];
     const changes: string[] = [];
@@ -51,6 +53,7 @@ export function templateChanges(before: PodTemplate, after: PodTemplate): string
       if (!sameValue(was[field], container[field])) changes.push(`${container.name} ${field} changed`);
     return changes;
   });
+  return [...kept, ...removed.map((name) => `container ${name} removed`)];
 }
 
 /** "1.41 → 1.42" when only the tag differs, else both in full. */

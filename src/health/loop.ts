@@ -1,4 +1,4 @@
-import type { ContainerView } from '../kube/views.ts';
+import type { ContainerView, PodView } from '../kube/views.ts';
 import { spokenDuration } from '../lib/duration.ts';
 
 /**
@@ -8,6 +8,9 @@ import { spokenDuration } from '../lib/duration.ts';
  */
 export const isLooping = ({ waiting, isDown, restarts, ended }: ContainerView): boolean =>
   waiting === 'CrashLoopBackOff' || (isDown && restarts > 0 && ended?.exitCode !== 0);
+
+/** Nothing restarts it any more: an evicted pod stays for hours, its last exits on it, beside its replacement. */
+export const isFinished = ({ phase }: PodView): boolean => phase === 'Failed' || phase === 'Succeeded';
 
 /** "container app exits 1 after 42 s". Kubernetes keeps whole seconds, so nothing finer is claimed. */
 export function crashInWords({ name, ended }: ContainerView): string {

@@ -1,6 +1,6 @@
 import type { PodView } from '../kube/views.ts';
 import type { LiveHealth } from './live.ts';
-import { isLooping } from './loop.ts';
+import { isFinished, isLooping } from './loop.ts';
 
 /** A workload's own counts, whatever its kind. */
 export interface WorkloadCounts {
@@ -23,7 +23,7 @@ export const gone: LiveHealth = {
 
 /** Pure. A crash loop's pod in its back-off is not healthy, whatever the counts say. */
 export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[]): LiveHealth {
-  const living = pods.filter((pod) => !pod.deleting);
+  const living = pods.filter((pod) => !pod.deleting && !isFinished(pod));
   const containers = living.flatMap((pod) => pod.containers);
   const why = firstTrouble(counts, living);
   return {

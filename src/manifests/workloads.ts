@@ -27,7 +27,8 @@ export const serviceAccounts = ({ namespace }: Install): Manifest[] =>
   }));
 
 const startingConfig = `# A start: it watches everything but the system's namespaces, and prints what it would say to its own log.
-# All settings are in config.example.yaml. A change is picked up without a restart.
+# All settings are in config.example.yaml. After a change restart both Deployments:
+# kubectl -n tapfix rollout restart deployment tapfix-watcher tapfix-controller
 cluster: my-cluster # shown in every message
 namespaces:
   include: ["*"]

@@ -1,6 +1,6 @@
 import type { Revision, Workload } from '../diagnosis/workload.ts';
 import { isReplicaSetAvailable, type History } from '../health/history.ts';
-import { isLooping } from '../health/loop.ts';
+import { isFinished, isLooping } from '../health/loop.ts';
 import type { PodView } from '../kube/views.ts';
 import type { WayBack } from './proposal.ts';
 
@@ -13,6 +13,7 @@ export interface UndoFacts {
 
 const isCrashing = (pod: PodView): boolean =>
   !pod.deleting &&
+  !isFinished(pod) &&
   pod.containers.some((container) => isLooping(container) || (container.restarts > 0 && !container.ready));
 
 /** How long a revision is known to have been healthy: as this process saw it, or by its pods' own words now. */

@@ -79,9 +79,12 @@ function allowedAction({ derived, earlier, notifyOnly, nowMs, timeZone }: Record
 
 const ordinal = (n: number): string => ['', 'first', 'second', 'third'][n] ?? `${n}th`;
 
-/** Text of the cluster's, made fit for the resource: no control bytes, not too long. */
+/** Text of the cluster's, made fit for the resource: no control bytes, not too long, no half of a character. */
 export const clean = (text: string, max: number): string =>
-  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ').slice(0, max);
+  text
+    .replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ')
+    .slice(0, max)
+    .replace(/[\uD800-\uDBFF]$/, '');
 
 export const remediationBody = (namespace: string, name: string, spec: RemediationSpec): object => ({
   apiVersion: `${group}/v1alpha1`,

@@ -221,6 +221,21 @@ describe('a new revision that crash-loops', () => {
   });
 });
 
+test('with the approver role and kubectl alone: approved in that name, applied, recovered', async () => {
+  const namespace = await cluster.freshNamespace('e2e-kubectl');
+  const role = ['create', 'rolebinding', 'grace', '--clusterrole=tapfix-approver', '--user=grace'];
+  await cluster.kubectl(['-n', namespace, ...role]);
+  await breakByQuota(cluster, namespace);
+  const { metadata } = await fixInPhase(cluster, namespace, 'Proposed', 60_000);
+  await withButton(namespace, /Approve/);
+  const kubeconfig = await cluster.userKubeconfig('grace');
+  const patch = ['patch', 'fix', metadata.name, '--type', 'merge', '-p', '{"spec":{"approval":{"state":"Approved"}}}'];
+  await cluster.kubectl(['-n', namespace, ...patch], { kubeconfig });
+  const fix = await fixInPhase(cluster, namespace, 'Recovered', 60_000);
+  assert.equal(fix.spec.approval.by, 'grace');
+  assert.match((await messageAbout(namespace, /🟢/)).text, /approved by grace/);
+});
+
 describe('what must not be said again', () => {
   let rejected: string;
   let open: string;

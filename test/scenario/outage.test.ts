@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
 import { freePort, startApiServer } from './support/api-server.ts';
 import { aSetup, inAHurry, startTapfix, type Tapfix } from './support/tapfix.ts';
@@ -43,6 +44,7 @@ describe('what is away is waited for', { concurrency: 3 }, () => {
     assert.equal(checks['api-server']?.ok, false);
     assert.match(checks['api-server'].detail, /ECONNREFUSED/);
 
+    await sleep(1_200); // time for more attempts, of which nothing is to be heard
     const server = await startApiServer(t, { port });
     assert.equal((await tapfix.says('tapfix started'))['identity'], 'ada@example.com');
     await isReady(tapfix);

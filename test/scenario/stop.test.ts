@@ -48,25 +48,33 @@ async function busy(t: TestContext): Promise<Tapfix> {
   return tapfix;
 }
 
-const states: { name: string; reach: (t: TestContext) => Promise<Tapfix>; signals: NodeJS.Signals[] }[] = [
+interface State {
+  name: string;
+  reach: (t: TestContext) => Promise<Tapfix>;
+  signals: NodeJS.Signals[];
+  /** Something has to be cut off. */
+  isCutShort?: true;
+}
+const states: State[] = [
   { name: 'no API server can be reached', reach: unreachable, signals: ['SIGTERM', 'SIGINT'] },
   { name: 'the API server does not answer', reach: unanswered, signals: ['SIGTERM'] },
   { name: 'it is connected and watching', reach: watching, signals: ['SIGTERM', 'SIGINT'] },
   { name: 'a Telegram poll is open', reach: polling, signals: ['SIGTERM', 'SIGINT'] },
   { name: 'Telegram refuses the token', reach: (t) => polling(t, '1:wrong'), signals: ['SIGTERM'] },
-  { name: 'a call is under way that gets no answer', reach: busy, signals: ['SIGTERM'] },
+  { name: 'a call is under way that gets no answer', reach: busy, signals: ['SIGTERM'], isCutShort: true },
 ];
 
 describe('stopping', { concurrency: 4 }, () => {
-  for (const { name, reach, signals } of states) {
+  for (const { name, reach, signals, isCutShort } of states) {
     for (const signal of signals) {
-      test(`${signal} while ${name}: in order, within 5 s`, async (t) => {
+      test(`${signal} while ${name} ends it within 5 s`, async (t) => {
         const tapfix = await reach(t);
         tapfix.kill(signal);
         const { code, stdout, stderr, tookMs } = await tapfix.ended();
         assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
         assert(tookMs < 5_000, `it took ${Math.round(tookMs)} ms`);
-        assert.match(stdout, /"msg":"tapfix stopped"\}\n$/);
+        const last = isCutShort ? /"msg":"tapfix stopped before [^"]*"\}\n$/ : /"msg":"tapfix stopped"\}\n$/;
+        assert.match(stdout, last);
       });
     }
   }
@@ -82,7 +90,7 @@ describe('stopping', { concurrency: 4 }, () => {
       tapfix.kill(signal);
       const { code, stderr, tookMs } = await tapfix.ended();
       assert.deepEqual({ code, stderr }, { code: exitCode, stderr: '' });
-      assert(tookMs < 1_000, `it took ${Math.round(tookMs)} ms`);
+      assert(tookMs < 2_000, `it took ${Math.round(tookMs)} ms`);
     });
   }
 });

@@ -197,7 +197,20 @@ test('something destructive is asked once more, of that presser, for 30 s', asyn
   assert.equal(booth.approval().state, 'Pending');
   assert.match((await booth.press('c', 222)).say, /Ada is being asked/);
   assert.equal((await booth.press('c')).say, 'Approved; it starts now.');
-  assert.equal(booth.confirms.armedFor(aQuotaFix().metadata.uid, booth.clock.now()), undefined);
+  assert.match(
+    (await booth.press('c', 222)).say,
+    /^Ada approved this/,
+    'the question that is still open matters no more',
+  );
+});
+
+test('a decision asks for no edit of its own: the card changes once, with the Remediation', async () => {
+  const booth = aBooth(aQuotaFix());
+  await booth.press('a');
+  let changes = 0;
+  booth.confirms.onChange(() => changes++);
+  await booth.press('c');
+  assert.equal(changes, 0);
 });
 
 test('the question runs out after 30 s, and Back takes it back', async () => {

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readHealth } from '../../../src/diagnosis/health.ts';
+import { readBlocked, readQuota } from '../../../src/diagnosis/quota.ts';
+import { blockedByQuota, refusal } from '../../support/street.ts';
+import { aShop, aWorkload, type Owner, type Shop } from './support.ts';
+
+const saidOf = ({ server }: Shop, object: Owner, quota = 'tight'): unknown =>
+  server.seed('Event', 'shop', {
+    metadata: { name: `${object.name}.${quota}` },
+    reason: 'FailedCreate',
+    type: 'Warning',
+    message: `Error creating: ${refusal(quota)}`,
+    involvedObject: { ...object, namespace: 'shop' },
+  });
+
+const others: { name: string; make(shop: Shop): Owner; want: string[] }[] = [
+  { name: 'a StatefulSet that is short', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 1, readyReplicas: 1 }), want: ['StatefulSet/a-statefulset 1/3'] },
+  { name: 'a StatefulSet that has its pods by now', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 3 }), want: [] },
+  { name: 'a DaemonSet that misses a node', make: (shop) => aWorkload(shop, 'DaemonSet', {}, { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 3 }), want: ['DaemonSet/a-daemonset 3/4'] },
+  { name: 'a DaemonSet on every node', make: (shop) => aWorkload(shop, 'DaemonSet', {}, { desiredNumberScheduled: 4, currentNumberScheduled: 4 }), want: [] },
+  { name: 'a Job without its pod', make: (shop) => aWorkload(shop, 'Job', { parallelism: 2 }, {}), want: ['Job/a-job 0/2'] },
+  { name: 'a Job that is complete', make: (shop) => aWorkload(shop, 'Job', {}, { conditions: [{ type: 'Complete', status: 'True' }] }), want: [] },
+  { name: 'a Job that has failed', make: (shop) => aWorkload(shop, 'Job', {}, { conditions: [{ type: 'Failed', status: 'True' }] }), want: [] },
+  { name: 'a StatefulSet of the same name that came later', make: (shop) => ({ ...aWorkload(shop, 'StatefulSet', { replicas: 3 }, {}), uid: 'before' }), want: [] },
+  { name: 'a StatefulSet that is gone', make: () => ({ kind: 'StatefulSet', name: 'nobody', uid: 'x' }), want: [] },
+  { name: 'a custom owner that we cannot read', make: () => ({ kind: 'Rollout', name: 'r', uid: 'x' }), want: [] },
+]; // prettier-ignore
+for (const { name, make, want } of others)
+  test(`blocked by an event's word and a fresh reading: ${name}: ${want.length > 0 ? 'yes' : 'no'}`, async () => {
+    const shop = aShop();
+    saidOf(shop, make(shop));
+    const blocked = await readBlocked(shop.reader, 'shop', 'tight');
+    assert.deepEqual(blocked.map(({ workload, ready, desired }) => `${workload} ${ready}/${desired}`), want); // prettier-ignore
+  });
+
+test('blocked ReplicaSets are known by their condition, and speak for their Deployment', async () => {
+  const shop = aShop();
+  blockedByQuota(shop, ['web', 'api']);
+  shop.server.change('ReplicaSet', 'shop', 'web-7d9f8b6c5d', { spec: { replicas: 0 } });
+  const blocked = await readBlocked(shop.reader, 'shop', 'tight');
+  const { uid } = shop.server.get('ReplicaSet', 'shop', 'api-7d9f8b6c5d')!.metadata;
+  assert.deepEqual(blocked, [
+    { kind: 'ReplicaSet', name: 'api-7d9f8b6c5d', uid, workload: 'Deployment/api', ready: 0, desired: 2 },
+  ]);
+});
+
+test('a quota whose name begins like another is not that other', async () => {
+  const shop = aShop();
+  blockedByQuota(shop, ['api']);
+  saidOf(shop, aWorkload(shop, 'StatefulSet', { replicas: 1 }, {}), 'tight-2');
+  assert.deepEqual(await readBlocked(shop.reader, 'shop', 'tigh'), []);
+  const [only] = await readBlocked(shop.reader, 'shop', 'tight-2');
+  assert.equal(only?.workload, 'StatefulSet/a-statefulset');
+});
+
+test('what another namespace is refused is not ours', async () => {
+  const shop = aShop();
+  blockedByQuota(shop, ['api'], 'pay');
+  assert.deepEqual(await readBlocked(shop.reader, 'shop', 'tight'), []);
+});
+
+const quotas = [
+  { name: 'that is there', uid: '', change: {}, found: true },
+  { name: 'that is being deleted', uid: '', change: { deletionTimestamp: '2026-11-16T03:00:00Z' }, found: false },
+  { name: 'with another uid', uid: 'before', change: {}, found: false },
+];
+for (const { name, uid, change, found } of quotas)
+  test(`a quota ${name} is ${found ? 'read' : 'as good as gone'}`, async () => {
+    const shop = aShop();
+    blockedByQuota(shop, ['api']);
+    shop.server.change('ResourceQuota', 'shop', 'tight', { metadata: change });
+    assert.equal((await readQuota(shop.reader, 'shop', { name: 'tight', uid })) !== undefined, found);
+    const object = { kind: 'ResourceQuota', name: 'tight', uid };
+    const live = await readHealth(shop.reader, { namespace: 'shop', object });
+    assert.deepEqual([live.healthy, live.gone, live.affected], found ? [false, false, ['Deployment/api']] : [true, true, []]); // prettier-ignore
+  });
+
+test('who was touched by a cause that is over must be healthy as well', async () => {
+  const shop = aShop();
+  blockedByQuota(shop, ['api', 'web']);
+  shop.server.remove('ResourceQuota', 'shop', 'tight');
+  const read = () =>
+    readHealth(shop.reader, {
+      namespace: 'shop',
+      object: { kind: 'ResourceQuota', name: 'tight', uid: '' },
+      affected: ['Deployment/api', 'Deployment/web', 'Deployment/gone'],
+    });
+  const live = await read();
+  assert.deepEqual([live.healthy, live.why, live.desired], [false, 'Deployment/api: 0/2 ready; Deployment/web: 0/2 ready', 4]); // prettier-ignore
+  const status = { observedGeneration: 9, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+  for (const name of ['api', 'web']) shop.server.change('Deployment', 'shop', name, { status });
+  const after = await read();
+  assert.deepEqual([after.healthy, after.gone, after.ready], [true, true, 4]);
+});

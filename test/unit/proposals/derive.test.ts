@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createHistory } from '../../../src/health/history.ts';
+import { viewReplicaSet } from '../../../src/kube/views.ts';
+import { derive, type Subject } from '../../../src/proposals/derive.ts';
+import { aConfig } from '../../support/config.ts';
+import { fakeServer } from '../../support/fake-api.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { blockedByQuota, crashLoop } from '../../support/street.ts';
+
+/** A quota that blocks two workloads, and a crash loop whose first revision this process saw healthy. */
+function aCluster() {
+  const clock = fakeClock();
+  const server = fakeServer(clock);
+  blockedByQuota({ server }, ['api', 'web']);
+  crashLoop({ server });
+  const history = createHistory();
+  const first = viewReplicaSet(server.get('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d')!)!;
+  history.observe({ ...first, desired: 1, available: 1 }, clock.now() - 600_000);
+  history.observe({ ...first, desired: 0, available: 0 }, clock.now());
+  const ask = (subject: Partial<Subject>, config = aConfig()) =>
+    derive(
+      { namespace: 'shop', class: 'CrashLoop', object: { kind: 'Deployment', name: 'checkout', uid: '' }, ...subject },
+      { reader: server.client(), history, config, nowMs: clock.now(), timeZone: 'UTC' },
+    );
+  return { server, ask };
+}
+const quota = { class: 'QuotaExceeded', object: { kind: 'ResourceQuota', name: 'tight', uid: '' } };
+
+test('two readings of the same cluster derive the same: the controller can confirm what the watcher proposed', async () => {
+  const { ask } = aCluster();
+  for (const subject of [{}, quota]) {
+    const [one, two] = [await ask(subject), await ask(subject)];
+    assert.ok(one?.action);
+    assert.deepEqual(one, two);
+  }
+});
+
+test('deriving reads, and never writes', async () => {
+  const { server, ask } = aCluster();
+  await ask({});
+  await ask(quota);
+  assert.deepEqual([...new Set(server.calls.map(({ verb }) => verb))].sort(), ['get', 'list']);
+});
+
+test('a quota in words: its limits, who made it, whom it blocks, and how to put it back', async () => {
+  const { server, ask } = aCluster();
+  server.change('ResourceQuota', 'shop', 'tight', {
+    metadata: { managedFields: [{ manager: 'gitops-bot', time: '2026-11-16T03:00:00Z' }] },
+    spec: { hard: { 'requests.memory': '50Mi' } },
+    status: { used: { 'requests.memory': '48Mi' } },
+  });
+  const derived = await ask(quota);
+  assert.equal(derived?.diagnosis, 'pods 1, already used 0; requests.memory 50Mi, already used 48Mi');
+  assert.deepEqual(derived?.changed, ['03:12:00 UTC ResourceQuota created by gitops-bot']);
+  assert.deepEqual(derived?.evidence, ['Deployment/api 0/2', 'Deployment/web 0/2']);
+  assert.match(derived?.rationale ?? '', /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with: /); // prettier-ignore
+});
+
+const refusals = [
+  {
+    name: 'a quota that Argo CD tracks',
+    subject: quota,
+    prepare: (server: ReturnType<typeof fakeServer>) =>
+      server.change('ResourceQuota', 'shop', 'tight', { metadata: { annotations: { 'argocd.argoproj.io/tracking-id': 'platform:/ResourceQuota:shop/tight' } } }), // prettier-ignore
+    say: /belongs to Argo CD \(application platform\)/,
+  },
+  {
+    name: 'a quota that is protected',
+    subject: quota,
+    prepare: (server: ReturnType<typeof fakeServer>) =>
+      server.change('ResourceQuota', 'shop', 'tight', { metadata: { labels: { 'tapfix.dev/protected': 'true' } } }),
+    say: /tapfix\.dev\/protected/,
+  },
+  {
+    name: 'a revision whose pods of the one before crash as well',
+    subject: {},
+    prepare: (server: ReturnType<typeof fakeServer>) => {
+      const { uid } = server.get('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d')!.metadata;
+      const owner = { kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
+      const containerStatuses = [{ name: 'app', ready: false, restartCount: 2, state: { waiting: { reason: 'CrashLoopBackOff' } } }]; // prettier-ignore
+      server.seed('Pod', 'shop', { metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] }, status: { containerStatuses } }); // prettier-ignore
+    },
+    say: /pods of an older revision crash as well/,
+  },
+  {
+    name: 'a revision whose predecessor is no longer kept',
+    subject: {},
+    prepare: (server: ReturnType<typeof fakeServer>) => server.remove('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d'),
+    say: /first revision/,
+  },
+];
+for (const { name, subject, prepare, say } of refusals)
+  test(`nothing is offered for ${name}, and the reason is said`, async () => {
+    const { server, ask } = aCluster();
+    prepare(server);
+    const derived = await ask(subject);
+    assert.equal(derived?.action, undefined);
+    assert.match(derived?.rationale ?? '', /^No fix offered: /);
+    assert.match(derived?.rationale ?? '', say);
+  });
+
+test('an evicted pod of the older revision, dead beside its replacement, is no sign that it crashes as well', async () => {
+  const { server, ask } = aCluster();
+  const { uid } = server.get('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d')!.metadata;
+  const owner = { kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
+  const containerStatuses = [{ name: 'app', ready: false, restartCount: 1, state: { terminated: { exitCode: 137, finishedAt: '2026-11-16T01:00:00Z' } } }]; // prettier-ignore
+  server.seed('Pod', 'shop', { metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] }, status: { phase: 'Failed', containerStatuses } }); // prettier-ignore
+  assert.equal((await ask({}))?.action?.type, 'RolloutUndo');
+});
+
+test('a crash loop of anything but a Deployment is told, and nothing is offered', async () => {
+  const { server, ask } = aCluster();
+  server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 1 } });
+  const derived = await ask({ object: { kind: 'StatefulSet', name: 'db', uid: '' } });
+  assert.equal(derived?.action, undefined);
+  assert.match(derived?.rationale ?? '', /not a Deployment/);
+});
+
+for (const [name, subject] of Object.entries({ 'a quota': quota, 'a Deployment': {} }))
+  test(`${name} that is gone, or another by now, derives nothing at all`, async () => {
+    const { ask } = aCluster();
+    const object = quota.class === (subject as Partial<Subject>).class ? quota.object : { kind: 'Deployment', name: 'checkout', uid: '' }; // prettier-ignore
+    assert.equal(await ask({ ...subject, object: { ...object, name: 'nobody' } }), undefined);
+    assert.equal(await ask({ ...subject, object: { ...object, uid: 'another' } }), undefined);
+  });
+
+test('only what the config allows is offered', async () => {
+  const { ask } = aCluster();
+  const none = aConfig({ actions: { allow: [] } });
+  assert.equal((await ask(quota, none))?.rationale, 'No fix offered: DeleteResourceQuota is not in actions.allow');
+  assert.equal((await ask({}, none))?.rationale, 'No fix offered: RolloutUndo is not in actions.allow');
+});
