@@ -64,8 +64,8 @@ interface Ground {
 /** The composition root, in flow order. Resolves to the exit code when the signal aborts. */
 export async function runApp({ configFile, role, context }: AppOptions, { signal }: AppIo): Promise<number> {
   const clock = systemClock;
-  const log = createLog();
   const config = await loadConfig(configFile);
+  const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards } : {});
   const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
   const metrics = createMetrics();
   const readiness = createReadiness();
@@ -118,6 +118,11 @@ export async function runApp({ configFile, role, context }: AppOptions, { signal
   log.info({}, 'tapfix stopped');
   return 0;
 }
+
+/** A person reads cards on this terminal: only trouble and decisions are said beside them. */
+const besideTheCards = (line: string): void => {
+  if (/"level":"(warn|error)"|"audit":true/.test(line)) process.stderr.write(line);
+};
 
 /** Whoever stops us should not wait long. What is cut off here is taken up again at the next start. */
 const graceMs = 3_000;

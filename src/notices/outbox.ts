@@ -64,6 +64,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const pacing = createPacing();
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, Step & { do: 'open' }>();
+  /** The same of members that were added: told elsewhere as well, they would be told twice. */
+  const joining = new Map<string, Step & { do: 'join' }>();
   const queue = createQueue({
     clock,
     signal: deps.signal,
@@ -81,6 +83,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   async function plan(): Promise<Outcome> {
     if (!shelf.complete()) return undefined;
     for (const step of opening.values()) await open(step);
+    for (const step of joining.values()) await join(step);
     if (opening.size > 0) return { againInMs: 1_000 };
     const config = current();
     const { steps, againInMs } = planMessages({
@@ -115,10 +118,22 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     queue.add(name);
   }
 
-  async function join({ notice, members }: Step & { do: 'join' }): Promise<void> {
-    const { name } = notice.metadata;
-    const grown = [...notice.spec.members, ...members.map(memberOf)].slice(-1000);
-    shelf.created(await api.patch<Notice>({ kind: 'Notice', namespace, name }, 'merge', { spec: { members: grown } }));
+  async function join(step: Step & { do: 'join' }): Promise<void> {
+    const { name } = step.notice.metadata;
+    const { members = [] } = shelf.notice(name)?.spec ?? {};
+    const inside = new Set(members.map(({ uid }) => uid));
+    const added = step.members.map(memberOf).filter(({ uid }) => !inside.has(uid));
+    if (members.length > 0 && added.length > 0) {
+      joining.set(name, step);
+      const grown = { spec: { members: [...members, ...added].slice(-1000) } };
+      try {
+        shelf.created(await api.patch<Notice>({ kind: 'Notice', namespace, name }, 'merge', grown));
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        forget(name); // somebody deleted it: its members are planned anew
+      }
+    }
+    joining.delete(name);
     queue.add(name);
   }
 

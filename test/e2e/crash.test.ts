@@ -13,6 +13,7 @@ import {
   fixInPhase,
   onlyFix,
 } from './support/incidents.ts';
+import { mintedBindings } from './support/scene.ts';
 import { installResources, type Running, startProcess } from './support/tapfix.ts';
 
 /**
@@ -173,11 +174,6 @@ async function executions(namespace: string, { verb, resource }: Scene['theWrite
   return real.map(({ user }) => user.split(':').pop()!);
 }
 
-const bindings = async (namespace: string): Promise<number> =>
-  (await cluster.list<{ metadata: { name: string } }>('rolebindings', namespace)).filter(({ metadata }) =>
-    metadata.name.startsWith('tapfix-'),
-  ).length;
-
 for (const scene of scenes)
   test(`${scene.name}: killed before and after every write from approval to Applied, exactly one execution`, async (t) => {
     const boundaries = await cleanRun(scene);
@@ -193,7 +189,11 @@ for (const scene of scenes)
         await killAt(namespace, kill);
         await fixInPhase(cluster, namespace, 'Recovered', 120_000);
         assert.deepEqual(await executions(namespace, scene.theWrite), ['tapfix-writer']);
-        await cluster.waitFor('no right to be left', async () => (await bindings(namespace)) === 0, 90_000);
+        await cluster.waitFor(
+          'no right to be left',
+          async () => (await mintedBindings(cluster, namespace)).length === 0,
+          90_000,
+        );
       });
     }
   });

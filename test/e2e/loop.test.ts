@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Remediation } from '../../src/kube/remediation.ts';
-import { type AuditEvent, type Cluster, joinCluster } from '../cluster/cluster.ts';
+import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { type Chat, type ChatMessage, mallory, startChat } from './support/chat.ts';
 import {
   applyIn,
@@ -13,15 +13,18 @@ import {
   fixInPhase,
   onlyFix,
 } from './support/incidents.ts';
+import { account, createScene, type Scene } from './support/scene.ts';
 import { installTapfix, removeDeployments, rolledOut } from './support/tapfix.ts';
 
 /** tapfix runs as pods of deploy/manifests on the real node; a stand-in that nobody here wrote is the chat. */
 let cluster: Cluster;
 let chat: Chat;
+let scene: Scene;
 
 before(async () => {
   cluster = await joinCluster();
   chat = await startChat(cluster.nodeAddress);
+  scene = createScene(cluster, chat);
   await installTapfix(cluster, { apiRoot: chat.apiRoot });
 });
 after(async () => {
@@ -29,62 +32,11 @@ after(async () => {
   await chat.close();
 });
 
-const about = (namespace: string): ChatMessage[] => chat.messages().filter(({ text }) => text.includes(namespace));
-const messageAbout = (namespace: string, words: RegExp, timeoutMs = 60_000): Promise<ChatMessage> =>
-  cluster.waitFor(
-    `a message about ${namespace} with ${words}`,
-    async () => {
-      const [message] = about(namespace);
-      return message && words.test(message.text) ? message : undefined;
-    },
-    timeoutMs,
-  );
-const withButton = (namespace: string, label: RegExp): Promise<ChatMessage> =>
-  cluster.waitFor(
-    `a button ${label}`,
-    async () => about(namespace).find(({ buttons }) => buttons.some(({ text }) => label.test(text))),
-    60_000,
-  );
-
-const account = (name: string): string => `system:serviceaccount:tapfix:${name}`;
-const isRealWrite = ({ verb, dryRun, code }: AuditEvent): boolean =>
-  ['create', 'update', 'patch', 'delete'].includes(verb) && !dryRun && code < 300;
-
-/** Real writes of tapfix's three accounts to anything but its own resources. */
-async function writes(namespace: string): Promise<string[]> {
-  const ours = ['tapfix-writer', 'tapfix-watcher', 'tapfix-controller'].map(account);
-  const own = [
-    'remediations',
-    'notices',
-    'events',
-    'rolebindings',
-    'subjectaccessreviews',
-    'selfsubjectreviews',
-    'serviceaccounts',
-  ];
-  return (await cluster.audit())
-    .filter(
-      (event) =>
-        isRealWrite(event) &&
-        ours.includes(event.user) &&
-        event.namespace === namespace &&
-        !own.includes(event.resource),
-    )
-    .map(({ user, verb, resource }) => `${user.split(':').pop()} ${verb} ${resource}`);
-}
-async function scaleWatcher(replicas: number): Promise<void> {
-  await cluster.kubectl(['-n', 'tapfix', 'scale', 'deploy/tapfix-watcher', `--replicas=${replicas}`]);
-  const running = async (): Promise<boolean> => {
-    const pods = await cluster.list<{ metadata: { name: string } }>('pods', 'tapfix');
-    return pods.filter(({ metadata }) => metadata.name.startsWith('tapfix-watcher')).length === replicas;
-  };
-  await cluster.waitFor(`${replicas} watchers`, running, 60_000);
-}
-
-const bindings = async (namespace: string): Promise<string[]> =>
-  (await cluster.list<{ metadata: { name: string } }>('rolebindings', namespace))
-    .map(({ metadata }) => metadata.name)
-    .filter((name) => name.startsWith('tapfix-'));
+const about = (namespace: string): ChatMessage[] => scene.about(namespace);
+const messageAbout = (namespace: string, words: RegExp, timeoutMs?: number) =>
+  scene.messageAbout(namespace, words, timeoutMs);
+const withButton = (namespace: string, label: RegExp) => scene.withButton(namespace, label);
+const writes = (namespace: string) => scene.writes(namespace);
 
 describe('a quota that blocks pods', () => {
   let namespace: string;
@@ -177,7 +129,7 @@ describe('a quota that blocks pods', () => {
       done.every((line) => /resourcequotas|replicasets/.test(line)),
       done.join(', '),
     );
-    assert.deepEqual(await bindings(namespace), []);
+    assert.deepEqual(await scene.bindings(namespace), []);
   });
 });
 
@@ -201,9 +153,9 @@ describe('a new revision that crash-loops', () => {
 
   test('is undone after one tap, made while the watcher was down, and turns green', async () => {
     const message = await withButton(namespace, /Approve undo/);
-    await scaleWatcher(0);
+    await scene.scaleWatcher(0);
     await chat.press(message, /Approve undo/);
-    await scaleWatcher(1);
+    await scene.scaleWatcher(1);
     await fixInPhase(cluster, namespace, 'Recovered', 90_000);
     await messageAbout(namespace, /🟢.*recovered/s);
     assert.equal(about(namespace).length, 1);
@@ -217,7 +169,7 @@ describe('a new revision that crash-loops', () => {
 
   test('was undone by exactly one write of the writer, and no right is left', async () => {
     assert.deepEqual(await writes(namespace), ['tapfix-writer patch deployments']);
-    assert.deepEqual(await bindings(namespace), []);
+    assert.deepEqual(await scene.bindings(namespace), []);
   });
 });
 
@@ -234,6 +186,54 @@ test('with the approver role and kubectl alone: approved in that name, applied, 
   const fix = await fixInPhase(cluster, namespace, 'Recovered', 60_000);
   assert.equal(fix.spec.approval.by, 'grace');
   assert.match((await messageAbout(namespace, /🟢/)).text, /approved by grace/);
+});
+
+test('a fix that the controller would not derive, proposed and approved with the watcher’s own token: nothing is written', async () => {
+  const namespace = await cluster.freshNamespace('e2e-forged');
+  await applyIn(cluster, namespace, deployment('checkout', 1, ['run']));
+  await applyIn(cluster, namespace, deployment('checkout', 1, ['run', 'again']));
+  await available(cluster, namespace, 'checkout');
+  const target = (await cluster.get<{ metadata: { uid: string } }>('deployments', namespace, 'checkout'))!;
+  const kubeconfig = await cluster.serviceAccountKubeconfig('tapfix', 'tapfix-watcher');
+  const object = { kind: 'Deployment', name: 'checkout', uid: target.metadata.uid };
+  const firstSeen = new Date().toISOString();
+  const forged = {
+    apiVersion: 'tapfix.dev/v1alpha1',
+    kind: 'Remediation',
+    metadata: { name: 'forged-1', namespace },
+    spec: {
+      incident: {
+        key: `${namespace}/Deployment/checkout`,
+        class: 'CrashLoop',
+        severity: 'info',
+        reason: 'x',
+        object,
+        message: 'x',
+        firstSeen,
+      },
+      diagnosis: 'x',
+      context: { changed: [], evidence: [] },
+      action: { type: 'RolloutUndo', rolloutUndo: { ...object, toRevision: 1 } },
+      rationale: 'x',
+      proposedBy: account('tapfix-watcher'),
+      ttlMinutes: 5,
+      approval: { state: 'Pending' },
+    },
+  };
+  await cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(forged), kubeconfig });
+  const approval = { state: 'Approved', by: 'telegram:111', via: 'telegram' };
+  const patch = ['patch', 'fix', 'forged-1', '--type', 'merge', '-p', JSON.stringify({ spec: { approval } })];
+  await cluster.kubectl(['-n', namespace, ...patch], { kubeconfig });
+  const fix = await cluster.waitFor(
+    'the end',
+    async () => {
+      const now = await onlyFix(cluster, namespace);
+      return now?.status?.phase === 'Failed' ? now : undefined;
+    },
+    30_000,
+  );
+  assert.equal(fix.status?.conditions?.find(({ type }) => type === 'Failed')?.reason, 'NotConfirmed');
+  assert.deepEqual(await writes(namespace), []);
 });
 
 describe('what must not be said again', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { botToken } from '../support/fake-telegram.ts';
 import { aSetup, startTapfix } from './support/tapfix.ts';
 
 const broken = `clustr: prod-eu
@@ -46,12 +46,11 @@ describe('mistakes, as the person who made them meets them', { concurrency: 3 },
 
   test('a token in the configuration is refused and not repeated', async (t) => {
     const { env, configFile, words } = await aSetup(t);
-    const token = '123456789:AAFakeFakeFakeFakeFakeFakeFakeFakeFake';
-    await writeFile(configFile, `${broken}token: ${token}\n`);
+    await writeFile(configFile, `${broken}token: ${botToken}\n`);
     const { code, stdout, stderr } = await startTapfix(t, words, { env }).ended();
     assert.equal(code, 2);
     assert.match(stderr, /config\.yaml:10 token: /);
-    assert.equal(`${stdout}${stderr}`.includes(token), false);
+    assert.equal(`${stdout}${stderr}`.includes(botToken), false);
   });
 
   test('a context that is not in the kubeconfig: which ones are', async (t) => {

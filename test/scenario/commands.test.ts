@@ -68,19 +68,19 @@ const preloadOf = (version: string): string => `data:text/javascript,
   Object.defineProperty(process,'version',{value:'v${version}'});`;
 
 const versions = [
-  { version: '18.20.8', isOldEnough: false },
-  { version: '20.20.2', isOldEnough: false },
-  { version: '22.18.0', isOldEnough: false },
-  { version: '22.19.0', isOldEnough: true },
-  { version: '26.0.0', isOldEnough: true },
+  { version: '18.20.8', isNewEnough: false },
+  { version: '20.20.2', isNewEnough: false },
+  { version: '22.18.0', isNewEnough: false },
+  { version: '22.19.0', isNewEnough: true },
+  { version: '26.0.0', isNewEnough: true },
 ];
 
 describe('before the program itself', { concurrency: 3 }, () => {
-  for (const { version, isOldEnough } of versions) {
-    test(`Node ${version} ${isOldEnough ? 'will do' : 'is told which one is needed, in one sentence'}`, async (t) => {
+  for (const { version, isNewEnough } of versions) {
+    test(`Node ${version} ${isNewEnough ? 'will do' : 'is told which one is needed, in one sentence'}`, async (t) => {
       const options = { node: ['--import', preloadOf(version)] };
       const { code, stdout, stderr } = await startTapfix(t, ['--version'], options).ended();
-      if (isOldEnough) return assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+      if (isNewEnough) return assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
       assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
       assert.match(stderr, new RegExp(`^tapfix needs Node 22\\.19 or newer; this is v${version}\\. [^\\n]*\\n$`));
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +26,12 @@ async function withTelegram(t: TestContext) {
   const channels = { telegram: { chat: -100500, apiRoot: telegram.apiRoot } };
   const setup = await aSetup(t, { server: url, channels });
   const tokenFile = join(setup.folder, 'token');
-  return { ...setup, telegram, tokenFile, env: { ...setup.env, TELEGRAM_BOT_TOKEN_FILE: tokenFile } };
+  /** As a whole, as kubelet does it: nobody reads half a token. */
+  async function writeToken(token: string): Promise<void> {
+    await writeFile(`${tokenFile}.next`, `${token}\n`);
+    await rename(`${tokenFile}.next`, tokenFile);
+  }
+  return { ...setup, telegram, writeToken, env: { ...setup.env, TELEGRAM_BOT_TOKEN_FILE: tokenFile } };
 }
 
 describe('what is away is waited for', { concurrency: 3 }, () => {
@@ -70,8 +75,8 @@ describe('what is away is waited for', { concurrency: 3 }, () => {
   });
 
   test('a wrong Telegram token: one line, ready all the same, and right as soon as it is corrected', async (t) => {
-    const { words, env, telegram, tokenFile } = await withTelegram(t);
-    await writeFile(tokenFile, `${wrongToken}\n`);
+    const { words, env, telegram, writeToken } = await withTelegram(t);
+    await writeToken(wrongToken);
     const tapfix = startTapfix(t, words, { env, ...inAHurry });
     const line = await tapfix.says(trouble);
     assert.equal(line['kind'], 'TokenRefused');
@@ -82,7 +87,7 @@ describe('what is away is waited for', { concurrency: 3 }, () => {
     assert.match(checks['channel-telegram'].detail, /refused the bot token/);
     await tapfix.until('second attempt', () => telegram.calls.length > 1);
 
-    await writeFile(tokenFile, `${botToken}\n`);
+    await writeToken(botToken);
     await tapfix.says('telegram works again');
     assert.equal((await tapfix.readyz()).checks['channel-telegram']?.ok, true);
     assert.equal(tapfix.logged(trouble).length, 1, 'said once');
@@ -90,7 +95,7 @@ describe('what is away is waited for', { concurrency: 3 }, () => {
   });
 
   test('a missing Telegram token: one line that says where it belongs, and right as soon as it is there', async (t) => {
-    const { words, env, telegram, tokenFile } = await withTelegram(t);
+    const { words, env, telegram, writeToken } = await withTelegram(t);
     const tapfix = startTapfix(t, words, { env, ...inAHurry });
     const line = await tapfix.says(trouble);
     assert.equal(line['kind'], 'NoToken');
@@ -100,7 +105,7 @@ describe('what is away is waited for', { concurrency: 3 }, () => {
     assert.match(checks['channel-telegram']?.detail ?? '', /no Telegram bot token/);
     assert.deepEqual(telegram.calls, []);
 
-    await writeFile(tokenFile, botToken);
+    await writeToken(botToken);
     await tapfix.says('telegram works again');
     assert.equal(tapfix.logged(trouble).length, 1, 'said once');
     await assertSilentAbout(tapfix, [botToken]);

@@ -1,5 +1,5 @@
 import { GrammyError, HttpError } from 'grammy';
-import { RetryLater } from '../../lib/errors.ts';
+import { RetryLater, UserError } from '../../lib/errors.ts';
 
 /** What is wrong with Telegram, in words that may be logged: the library's own errors can hold the token. */
 export interface Trouble {
@@ -24,6 +24,8 @@ export function troubleOf(error: unknown): Trouble {
       retryMs: tokenRetryMs,
     };
   }
+  // A token file that is there and cannot be read.
+  if (error instanceof UserError) return { kind: 'NoToken', say: error.message, retryMs: tokenRetryMs };
   if (error instanceof HttpError) return ofNetwork(error);
   if (!(error instanceof GrammyError) || typeof error.error_code !== 'number') {
     return { kind: 'Garbage', say: 'Telegram answered with something that is not its API', retryMs: otherwiseMs };
