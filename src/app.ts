@@ -147,6 +147,7 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     readHealth: (subject) => readHealth(api, subject),
     derive: (subject, nowMs) => derive(subject, { reader: api, history, config: current(), nowMs, timeZone }),
     count,
+    onRecorded: (failureClass) => metrics.incidents.inc({ class: failureClass }),
   });
   const confirms = createConfirms({ clock, signal });
   const channels = await createChannels({ config: current(), clock, log, identity: ground.identity, env: process.env });
@@ -163,6 +164,7 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     confirms,
     subjectAccess: createSubjectAccess(api),
     prepare: createTargetReader(api),
+    onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
   });
 
   fixes.subscribe({ onList: tracker.onFixes, onChange: tracker.onFix });

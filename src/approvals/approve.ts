@@ -29,6 +29,8 @@ export interface ApprovalsDeps {
   subjectAccess: SubjectAccess;
   /** The target as it is now: what the fix would do to it, or why it would not. */
   prepare(fix: Remediation): Promise<Prepared>;
+  /** For counting. */
+  onDecision?(channel: ChannelName, result: string): void;
   timeZone: string;
 }
 
@@ -160,6 +162,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   }
 
   function audit(press: Press, fix: Remediation | undefined, said: Said): void {
+    deps.onDecision?.(press.channel, said.ok ? said.decision : said.reason);
     log.info(
       {
         audit: true,

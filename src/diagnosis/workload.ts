@@ -109,13 +109,37 @@ const lonePod = (object: KubeObject): Workload => {
   };
 };
 
-/** undefined: it is gone, another object has its name now, or its kind is none that we can read. */
-export async function readWorkload(
-  reader: Reader,
-  namespace: string,
-  target: { kind: string; name: string; uid: string },
-): Promise<Workload | undefined> {
-  if (!isKnownKind(target.kind)) return undefined;
+const ownable: readonly Kind[] = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob', 'Pod'];
+
+/** A custom owner (an Argo Rollout, an operator's resource) cannot be read: what it owns speaks for it. */
+async function readCustom(reader: Reader, namespace: string, { name, uid }: Target): Promise<Workload | undefined> {
+  const lists = await Promise.all(
+    ownable.map(async (kind) => {
+      const all = await reader.list<KubeObject>(kind, namespace);
+      const owned = all.filter(({ metadata }) => uid && controllerOf(metadata)?.uid === uid);
+      return Promise.all(owned.map(({ metadata }) => readWorkload(reader, namespace, { ...metadata, kind })));
+    }),
+  );
+  const parts = lists.flat().filter((part) => part !== undefined);
+  if (parts.length === 0) return undefined;
+  const sum = (field: 'desired' | 'ready'): number => parts.reduce((total, { counts }) => total + counts[field], 0);
+  return {
+    object: { metadata: { name, namespace, uid, resourceVersion: '', creationTimestamp: '' } },
+    counts: { desired: sum('desired'), ready: sum('ready'), settled: parts.every(({ counts }) => counts.settled) },
+    pods: parts.flatMap(({ pods }) => pods),
+    revisions: [],
+  };
+}
+
+interface Target {
+  kind: string;
+  name: string;
+  uid: string;
+}
+
+/** undefined: it is gone, another object has its name now, or it is a custom one that owns nothing (any more). */
+export async function readWorkload(reader: Reader, namespace: string, target: Target): Promise<Workload | undefined> {
+  if (!isKnownKind(target.kind)) return readCustom(reader, namespace, target);
   const object = await reader.get<RawWorkload>({ kind: target.kind, namespace, name: target.name });
   if (!object || (target.uid && object.metadata.uid !== target.uid)) return undefined;
   if (target.kind === 'Pod') return lonePod(object);

@@ -35,6 +35,8 @@ export interface TrackerDeps {
   identity: string;
   timeZone: string;
   count(outcome: SignalOutcome, failureClass: string): void;
+  /** For counting. */
+  onRecorded?(failureClass: string): void;
   signal: AbortSignal;
 }
 
@@ -133,6 +135,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     const name = remediationName(key, Math.max(0, ...earlier.map((fix) => numberOf(fix.metadata.name))) + 1);
     const fix = await createOrAdopt(namespace, name, remediationBody(namespace, name, spec));
     book.remember(fix);
+    deps.onRecorded?.(incident.class);
     log.info({ key, class: incident.class, namespace, fix: name, action: spec.action?.type }, 'incident recorded');
     book.remember(await writeSightings(api, fix, sightingsOf(fix, incident, live)));
     writtenAt.set(fix.metadata.uid, nowMs);

@@ -62,7 +62,7 @@ export function createShelf(clock: Clock): Shelf {
     noticesWith: (uid) => [...notices.values()].filter(({ spec }) => spec.members.some((member) => member.uid === uid)),
     listNotices(all) {
       const before = notices;
-      notices = new Map(all.map((notice) => [notice.metadata.name, notice]));
+      notices = new Map(all.map((notice) => [notice.metadata.name, newer(before.get(notice.metadata.name), notice)]));
       for (const [name, atMs] of createdAtMs) {
         const own = before.get(name);
         if (clock.now() - atMs >= listLagMs) createdAtMs.delete(name);
@@ -71,7 +71,7 @@ export function createShelf(clock: Clock): Shelf {
       listed.notices = true;
       return [...before.keys()].filter((name) => !notices.has(name));
     },
-    putNotice: (notice) => void notices.set(notice.metadata.name, notice),
+    putNotice: (notice) => void notices.set(notice.metadata.name, newer(notices.get(notice.metadata.name), notice)),
     created(notice) {
       notices.set(notice.metadata.name, notice);
       createdAtMs.set(notice.metadata.name, clock.now());
@@ -82,3 +82,10 @@ export function createShelf(clock: Clock): Shelf {
     },
   };
 }
+
+/** The watch tells the past: the answer to our own write may be newer, and has members that this does not know yet. */
+const newer = (known: Notice | undefined, told: Notice): Notice =>
+  known?.metadata.uid === told.metadata.uid &&
+  Number(known.metadata.resourceVersion) > Number(told.metadata.resourceVersion)
+    ? known
+    : told;

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 /** One row per counter: a new one needs nothing else. All names begin with tapfix_. */
 const counters = {
   signals: { name: 'signals_total', help: 'Failure signals, each counted once', labels: ['outcome'] },
-  incidents: { name: 'incidents_total', help: 'Incidents that became due', labels: ['class'] },
+  incidents: { name: 'incidents_total', help: 'Incidents recorded as Remediations', labels: ['class'] },
   remediations: { name: 'remediations_total', help: 'Phases that Remediations entered', labels: ['phase'] },
   notices: { name: 'notices_total', help: 'Chat messages posted and edited', labels: ['channel', 'form', 'result'] },
   decisions: {
@@ -11,7 +11,6 @@ const counters = {
     help: 'Presses and commands, by what came of them',
     labels: ['channel', 'result'],
   },
-  apiErrors: { name: 'api_errors_total', help: 'Answers of the API server other than yes', labels: ['verb', 'code'] },
 } as const;
 
 type Counters = { readonly [K in keyof typeof counters]: Counter<(typeof counters)[K]['labels'][number]> };

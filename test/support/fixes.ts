@@ -1,3 +1,4 @@
+import { aConfig as aPlainConfig } from './config.ts';
 import type { Config } from '../../src/config/schema.ts';
 import type { Notice } from '../../src/kube/notice.ts';
 import type { Condition, Phase, Remediation, RemediationSpec, RemediationStatus } from '../../src/kube/remediation.ts';
@@ -171,29 +172,19 @@ export const aNoticeOf = (
   status,
 });
 
-export const aConfig = (over: Partial<Config> = {}): Config => ({
-  cluster: 'prod-eu',
-  namespaces: { include: ['*'], exclude: [] },
-  ignore: [],
-  classes: {},
-  extraReasons: [],
-  notices: { coalesce: 5_000, maxPerMinute: 4, storm: { incidents: 10 }, reminder: 600_000 },
-  approval: {
-    ttl: 1_800_000,
-    confirm: ['DeleteResourceQuota'],
-    approvers: [
-      { name: 'Ada', telegram: 123456789, kubernetesGroups: [] },
-      { name: 'Ben', telegram: 222, namespaces: ['shop*'], kubernetesGroups: [] },
-      { name: 'Cleo', telegram: 333, namespaces: ['payments'], kubernetesGroups: [] },
-      { name: 'Dee', telegram: 444, kubernetesUser: 'dee@example.com', kubernetesGroups: ['sre'] },
-    ],
-  },
-  actions: { allow: ['DeleteResourceQuota', 'RolloutUndo'] },
-  recovery: { stableFor: 30_000, timeout: 600_000 },
-  retention: 604_800_000,
-  diagnosis: { logs: false },
-  channels: { telegram: { chat: '-100500', routes: [], apiRoot: 'http://localhost' } },
-  heartbeat: { url: '', every: 60_000 },
-  server: { host: '0.0.0.0', port: 8080 },
-  ...over,
-});
+/** Four people with different rights, and one chat. */
+export const aConfig = (over: Partial<Config> = {}): Config =>
+  aPlainConfig({
+    approval: {
+      ttl: 1_800_000,
+      confirm: ['DeleteResourceQuota'],
+      approvers: [
+        { name: 'Ada', telegram: 123456789, kubernetesGroups: [] },
+        { name: 'Ben', telegram: 222, namespaces: ['shop*'], kubernetesGroups: [] },
+        { name: 'Cleo', telegram: 333, namespaces: ['payments'], kubernetesGroups: [] },
+        { name: 'Dee', telegram: 444, kubernetesUser: 'dee@example.com', kubernetesGroups: ['sre'] },
+      ],
+    },
+    channels: { telegram: { chat: '-100500', routes: [], apiRoot: 'http://localhost' } },
+    ...over,
+  });

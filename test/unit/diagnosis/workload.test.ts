@@ -96,6 +96,35 @@ const cases: { name: string; make(shop: Shop): Owner; want: string }[] = [
     },
     want: 'healthy 1/1',
   },
+  {
+    name: 'a custom owner whose StatefulSet is one short',
+    make(shop) {
+      const database = { kind: 'Postgres', name: 'db', uid: 'db-1' };
+      aWorkload(shop, 'StatefulSet', { replicas: 3 }, { ...settled(3), availableReplicas: 2 }, database);
+      return database;
+    },
+    want: '2/3 ready',
+  },
+  {
+    name: 'a custom owner with an old and a new ReplicaSet, whose pod crashes',
+    make(shop) {
+      const rollout = { kind: 'Rollout', name: 'r', uid: 'r-1' };
+      aPodOf(shop, 'p', aWorkload(shop, 'ReplicaSet', { replicas: 1 }, { observedGeneration: 1, availableReplicas: 1 }, rollout), crashing);
+      return rollout;
+    },
+    want: 'container app keeps crashing',
+  },
+  {
+    name: 'a custom owner with all that it wants',
+    make(shop) {
+      const rollout = { kind: 'Rollout', name: 'r', uid: 'r-1' };
+      aWorkload(shop, 'ReplicaSet', { replicas: 2 }, { observedGeneration: 1, availableReplicas: 2 }, rollout);
+      aPodOf(shop, 'p', { kind: 'Rollout', name: 'other', uid: 'r-2' }, crashing);
+      return rollout;
+    },
+    want: 'healthy 2/2',
+  },
+  { name: 'a custom owner that owns nothing', make: () => ({ kind: 'Rollout', name: 'r', uid: 'r-1' }), want: 'gone' },
   { name: 'a Deployment that is gone', make: () => ({ kind: 'Deployment', name: 'nobody', uid: 'd' }), want: 'gone' },
   { name: 'another Deployment of the same name', make: (shop) => ({ ...aWorkload(shop, 'Deployment', { replicas: 1 }, {}), uid: 'before' }), want: 'gone' },
   { name: 'a Deployment known by name only', make: (shop) => ({ ...aWorkload(shop, 'Deployment', { replicas: 1 }, {}), uid: '' }), want: '0/1 ready' },

@@ -114,7 +114,9 @@ test('the end of the episode keeps what the controller wrote meanwhile', async (
   unblock(street, 'api');
   let once = true;
   street.server.hooks.before = (call) => {
-    if (once && isClearing(call)) ((once = false), street.phase(name, 'Proposed'));
+    if (!once || !isClearing(call)) return;
+    once = false;
+    street.phase(name, 'Proposed');
   };
   await street.advance(45_000);
   const types = street.fixes()[0]!.status?.conditions?.map(({ type }) => type);

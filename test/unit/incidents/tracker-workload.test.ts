@@ -215,6 +215,19 @@ test('kube-system, named only by a glob, is not watched', async () => {
   assert.deepEqual([street.fixes(), street.outcomes], [[], ['NamespaceNotSelected']]);
 });
 
+test('a crash loop behind an operator is told under its custom owner, and nothing is offered', async () => {
+  const owner = { apiVersion: 'example.com/v1', kind: 'Shop', name: 'main', uid: 'shop-1', controller: true };
+  const { street } = await crashing({ metadata: { ownerReferences: [owner] } });
+  const [fix] = street.fixes();
+  assert.equal(fix?.spec.incident.key, 'shop/Shop/main');
+  assert.equal(fix?.spec.action, undefined);
+  assert.equal(fix?.spec.rationale, 'No fix offered: no revision to go back to: it is not a Deployment');
+  assert.equal(fix?.spec.diagnosis, 'container app exits 1 after 20 s');
+  comeUp(street, 4);
+  await street.advance(60_000);
+  assert.equal(street.cleared().length, 1);
+});
+
 test('two workloads of the namespace are two incidents', async () => {
   const { street, process } = await crashing();
   blockedByQuota(street, ['api']);
