@@ -3,7 +3,7 @@ import { conditionOf, expiresAtMs } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import { canBeApproved, isPending } from './context.ts';
-import { endedAt, shownPhase } from './head.ts';
+import { decidedAt, endedAt, shownPhase } from './head.ts';
 import type { Button, Line, Row } from './message.ts';
 import { encodePress } from './payload.ts';
 import { affectedNames, isQuota } from './subject.ts';
@@ -115,12 +115,13 @@ const vendors: Readonly<Record<string, string>> = {
   telegram: 'Telegram',
   slack: 'Slack',
   console: 'console',
-  kubectl: 'kubectl',
+  kubernetes: 'Kubernetes',
 };
 
 function timeline(fix: Remediation, context: CardContext): string {
   const times = timesIn(context.timeZone, context.nowMs);
-  const { by, at, via } = fix.spec.approval;
+  const { by, via } = fix.spec.approval;
+  const at = decidedAt(fix);
   const who = `${by ? ` by ${context.nameOf(by)}` : ''}${via ? ` (${vendors[via] ?? via})` : ''}`;
   const appliedAt = fix.status?.execution?.appliedAt;
   return [

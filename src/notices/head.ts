@@ -70,9 +70,16 @@ export function headOf(fix: Remediation, context: CardContext): Head {
 /** When the phase that is shown began, as its condition says. */
 export const endedAt = (fix: Remediation): string | undefined => conditionOf(fix, shownPhase(fix))?.lastTransitionTime;
 
+/** A decision made with kubectl carries no time of its own (the API server cannot stamp one): then when the controller saw it. */
+export function decidedAt(fix: Remediation): string | undefined {
+  const { at, state } = fix.spec.approval;
+  return at ?? conditionOf(fix, state)?.lastTransitionTime;
+}
+
 /** " by Ada 03:14:10" */
 export function decidedBy(fix: Remediation, context: CardContext): string {
-  const { by, at } = fix.spec.approval;
+  const { by } = fix.spec.approval;
+  const at = decidedAt(fix);
   const when = at ? ` ${timesIn(context.timeZone, context.nowMs).at(at)}` : '';
   return `${by ? ` by ${context.nameOf(by)}` : ''}${when}`;
 }

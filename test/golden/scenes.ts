@@ -57,6 +57,7 @@ export const scenes: readonly Scene[] = [
   scene('applying', [aFix({ ...approved, phase: 'Applying' })]),
   scene('applied', [aFix({ ...approved, phase: 'Applied', status: { execution: executed, sightings: sightings(2) } })]),
   scene('recovered', [aFix({ ...approved, phase: 'Recovered', status: { execution: executed, sightings: sightings(3) }, conditions: [condition('Recovered', '02:14:53')] })]),
+  scene('recovered by kubectl', [aFix({ approval: { state: 'Approved', by: 'grace', via: 'kubernetes' }, phase: 'Recovered', status: { execution: executed, sightings: sightings(3) }, conditions: [condition('Approved', '02:14:10'), condition('Recovered', '02:14:53')] })]),
   scene('failed not recovered', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(0) }, conditions: [notRecovered] })]),
   scene('failed healthy later', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(3) }, conditions: [notRecovered, condition('IncidentCleared', '02:50:00')] })]),
   scene('failed not applied', [aFix({ ...approved, phase: 'Failed', conditions: [condition('Failed', '02:14:12', { reason: 'TargetChanged', message: 'the Deployment has changed since it was approved' })] })]),
