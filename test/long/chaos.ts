@@ -62,13 +62,13 @@ export async function liveThrough(stage: Stage, random: Random): Promise<Ending>
   await hash();
   let before = targetNow();
 
-  const other = random.chance(0.4) ? random.pick(Object.keys(stage.others)) : '';
+  const other = random.chance(0.5) ? random.pick(Object.keys(stage.others)) : '';
   const meddle = (): void => {
     stage.others[other]?.(world);
     before = targetNow();
     void hash();
   };
-  const atTheLastMoment = random.chance(0.3);
+  const atTheLastMoment = random.chance(0.5);
   if (other && !atTheLastMoment) later(random.int(0, 60_000), meddle);
 
   const probability = random.pick([0, 0.02, 0.1, 0.25]);

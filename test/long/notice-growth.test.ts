@@ -23,3 +23,21 @@ for (const how of ['event', 'list'] as const)
     assert.equal(desk.posts().length, 1);
     assert.equal(desk.server.all().length, 1);
   });
+
+test('members whose joining was done, but its answer lost, are told nowhere else', async () => {
+  const desk = aDesk();
+  desk.vendor.down = new RetryLater('down', 5_000);
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(9_900);
+  desk.server.watch(() => {}); // the watch is silent for a while
+  desk.server.fail('patch', 'lost after');
+  outbox.onFix(upsert(aFix({ n: 2, name: 'web' })));
+  await desk.clock.advance(4_500);
+  desk.vendor.down = undefined; // it is posted between the joining, at 14.9 s, and the next look at the plan
+  await desk.clock.advance(30_000);
+  assert.deepEqual(
+    desk.server.all().map(({ spec }) => spec.members.length),
+    [2],
+  );
+  assert.equal(desk.posts().length, 1);
+});

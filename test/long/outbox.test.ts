@@ -111,7 +111,10 @@ async function tellThrough(random: Random): Promise<Ending> {
 
   let process = start();
   /** The watches, late: each change in its order, and now and then a whole list. */
+  let silentUntilMs = 0;
   function deliver(): void {
+    if (isChaos() && random.chance(0.05)) silentUntilMs = clock.now() + random.int(1_000, 30_000);
+    if (clock.now() < silentUntilMs) return;
     if (random.chance(0.1)) return relist();
     for (const view of untold.splice(0, random.int(0, untold.length)))
       process.outbox.onNotice({ type: 'upsert', view });
