@@ -30,6 +30,8 @@ export interface Ending {
   kills: number;
   faults: number;
   other: string;
+  /** After the change the workload becomes healthy, in its own time. */
+  heals: boolean;
 }
 
 const isRealChange = (call: Call, { kind, name }: Stage): boolean =>
@@ -126,5 +128,11 @@ export async function liveThrough(stage: Stage, random: Random): Promise<Ending>
   await clock.advance(130_000); // two sweeps
   last.stop();
   await clock.advance(1_000);
-  return { ...ending, phase: world.phase(), bindings: server.list('RoleBinding').length, other };
+  return {
+    ...ending,
+    phase: world.phase(),
+    bindings: server.list('RoleBinding').length,
+    other,
+    heals: healMs !== undefined,
+  };
 }

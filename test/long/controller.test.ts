@@ -73,6 +73,9 @@ for (const [name, stage] of Object.entries({ undo, 'quota deletion': quota }))
       assert.equal(ending.rash, 0, 'said Recovered too early');
       assert.equal(ending.bindings, 0, 'rights are left');
       assert.ok(endings.includes(ending.phase ?? ''), `ended as ${ending.phase} (${JSON.stringify(ending)})`);
+      // Of a quota somebody has to be nudged, which the faults may prevent; an undo heals, however its answers were lost.
+      const isDone = stage === undo && ending.changes === 1 && ending.heals && !ending.other;
+      if (isDone) assert.equal(ending.phase, 'Recovered', 'applied and healthy, but not said');
       return ending;
     });
     const share = (holds: (ending: Ending) => boolean): number => all.filter(holds).length / all.length;
