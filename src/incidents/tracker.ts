@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
 import type { LiveHealth } from '../health/live.ts';
 import { holdStable, sinceLastSignal, type Stable } from '../health/stability.ts';
-import { type Api, isConflict, type KubeObject } from '../kube/api.ts';
+import { type Api, isConflict, isForbidden, type KubeObject } from '../kube/api.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { isKnownKind } from '../kube/resources.ts';
 import type { Change } from '../kube/watch.ts';
@@ -47,6 +47,12 @@ export interface Tracker {
 }
 
 export const ignoreAnnotation = 'tapfix.dev/ignore';
+
+/** With rights in a few namespaces only, the namespace itself may not be readable: then its annotations say nothing. */
+const unlessForbidden = (error: unknown): null => {
+  if (isForbidden(error)) return null;
+  throw error;
+};
 
 /** Waits out an incident's patience, reads the live state again, records what is still broken, and sees it to its end. */
 export function createTracker(deps: TrackerDeps): Tracker {
@@ -103,8 +109,8 @@ export function createTracker(deps: TrackerDeps): Tracker {
   }
 
   async function whyNotTold(namespace: string, { kind, name }: Root): Promise<SignalOutcome | undefined> {
-    const space = await api.get<KubeObject>({ kind: 'Namespace', name: namespace });
-    if (!space || space.metadata.deletionTimestamp) return SignalOutcome.namespaceTerminating;
+    const space = await api.get<KubeObject>({ kind: 'Namespace', name: namespace }).catch(unlessForbidden);
+    if (space === undefined || space?.metadata.deletionTimestamp) return SignalOutcome.namespaceTerminating;
     const target = isKnownKind(kind) ? await api.get<KubeObject>({ kind, namespace, name }) : undefined;
     const isIgnored = [space, target].some((live) => live?.metadata.annotations?.[ignoreAnnotation] === 'true');
     return isIgnored ? SignalOutcome.ignoredByAnnotation : undefined;

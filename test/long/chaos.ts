@@ -77,7 +77,7 @@ export async function liveThrough(stage: Stage, random: Random): Promise<Ending>
   const faultsEndMs = startMs + random.int(5_000, 60_000);
   const hits = (): boolean => clock.now() < faultsEndMs && random.chance(probability / 2) && ++ending.faults > 0;
   const inner = server.hooks.after;
-  const healMs = random.chance(0.1) ? undefined : random.int(0, 20_000);
+  const healMs = random.chance(0.05) ? undefined : random.int(0, 20_000);
   let isMeddled = false;
   let healthySinceMs: number | undefined;
   const noteHealth = (): void => {

@@ -66,7 +66,7 @@ const endings = ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved'];
 
 for (const [name, stage] of Object.entries({ undo, 'quota deletion': quota }))
   test(`${name}: whatever is killed, lost, refused or changed by others, at most one change, of what was shown`, async () => {
-    const all = await forSeeds(220, async (seed) => {
+    const all = await forSeeds(200, async (seed) => {
       const ending = await liveThrough(stage, randomOf(seed));
       assert.ok(ending.changes <= 1, `changed ${ending.changes} times`);
       assert.equal(ending.blind, 0, `changed what was not shown (somebody ${ending.other})`);

@@ -171,3 +171,13 @@ test('while a fix is being watched every change is written at once', async () =>
     assert.equal(street.fixes()[0]!.status?.sightings?.count, count);
   }
 });
+
+test('a namespace that may not be read is no reason to keep silent', async () => {
+  const street = blocked(['api']);
+  street.server.hooks.before = (call) => {
+    if (call.kind === 'Namespace') throw new ApiError('namespaces is forbidden', 403, 'Forbidden');
+  };
+  street.start().onSignal(failedCreate(street, 'api'));
+  await street.advance(12_000);
+  assert.equal(street.fixes().length, 1);
+});

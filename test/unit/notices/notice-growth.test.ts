@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RetryLater } from '../../src/lib/errors.ts';
-import { aFix } from '../support/fixes.ts';
-import { aDesk, upsert } from '../unit/notices/desk.ts';
+import { RetryLater } from '../../../src/lib/errors.ts';
+import { aFix } from '../../support/fixes.ts';
+import { aDesk, upsert } from './desk.ts';
 
 for (const how of ['event', 'list'] as const)
   test(`an older ${how} of a Notice that has grown since tells its new member nowhere else`, async () => {
