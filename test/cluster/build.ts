@@ -89,7 +89,8 @@ async function withProgress(say: Say, what: string, work: () => Promise<void>): 
   say(`${what} ...`);
   const timer = setInterval(() => {
     const elapsed = Math.round((Date.now() - startedAt) / 1000);
-    say(`${what} ... ${elapsed < 60 ? `${elapsed} s` : `${Math.floor(elapsed / 60)} min`}`);
+    const minutes = Math.floor(elapsed / 60);
+    say(`${what} ... ${minutes > 0 ? `${minutes} min ` : ''}${elapsed % 60} s`);
   }, 15_000);
   try {
     await work();
