@@ -37,6 +37,6 @@ function fixOf(workload: Workload, { history, config, nowMs }: Required<DeriveDe
   return {
     action: rolloutUndo as never,
     params: { kind: 'Deployment', name, uid, toRevision: way.revision },
-    why: `Revision ${way.revision} ran healthy for ${spokenDuration(way.ranMs)}; ${pods}.`,
+    why: `Revision ${way.revision} was seen healthy for ${spokenDuration(way.ranMs)}; ${pods}.`,
   };
 }

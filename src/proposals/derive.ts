@@ -57,6 +57,14 @@ export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derive
   return {
     ...said,
     action: specOf(fix.action, fix.params),
-    rationale: `${fix.why} Put it back with: ${prepared.undo}`.slice(0, 2048),
+    rationale: withUndo(fix.why, prepared.undo),
   };
+}
+
+const longestRationale = 2048;
+
+/** Half a command is worse than none: one that does not fit is shown when the fix is applied. */
+export function withUndo(why: string, undo: string): string {
+  const whole = `${why} Put it back with: ${undo}`;
+  return whole.length <= longestRationale ? whole : `${why} How to put it back is shown once it is applied.`;
 }

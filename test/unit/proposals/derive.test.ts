@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory } from '../../../src/health/history.ts';
 import { viewReplicaSet } from '../../../src/kube/views.ts';
-import { derive, type Subject } from '../../../src/proposals/derive.ts';
+import { derive, withUndo, type Subject } from '../../../src/proposals/derive.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeServer } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -130,4 +130,10 @@ test('only what the config allows is offered', async () => {
   const none = aConfig({ actions: { allow: [] } });
   assert.equal((await ask(quota, none))?.rationale, 'No fix offered: DeleteResourceQuota is not in actions.allow');
   assert.equal((await ask({}, none))?.rationale, 'No fix offered: RolloutUndo is not in actions.allow');
+});
+
+test('a command to put it back is shown whole or not at all', () => {
+  assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. Put it back with: kubectl create');
+  const long = withUndo('Safe.', 'x'.repeat(2048));
+  assert.equal(long, 'Safe. How to put it back is shown once it is applied.');
 });
