@@ -138,7 +138,8 @@ describe('a new revision that crash-loops', () => {
 
   test('becomes one message that offers the undo', async () => {
     namespace = await cluster.freshNamespace('e2e-crash');
-    await applyIn(cluster, namespace, deployment('checkout', 2, ['run']));
+    // Without a readiness probe the good revision is scaled away at once: only who watched knows that it was healthy.
+    await applyIn(cluster, namespace, deployment('checkout', 2, ['run'], ''));
     await available(cluster, namespace, 'checkout');
     await sleep(8_000); // stableFor is 5 s here: the good revision must have been seen healthy
     await breakByRollout(cluster, namespace);

@@ -1,8 +1,10 @@
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 
+const readiness = 'readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}';
+
 /** A Deployment of the workload image; `args` chooses how it behaves. */
-export const deployment = (name: string, replicas: number, args: string[], extra = ''): string => `
+export const deployment = (name: string, replicas: number, args: string[], probe = readiness): string => `
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: ${name}}
@@ -20,8 +22,8 @@ spec:
           imagePullPolicy: IfNotPresent
           args: ${JSON.stringify(args)}
           resources: {requests: {memory: 16Mi}, limits: {memory: 64Mi}}
-          readinessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 1}
-${extra}`;
+          ${probe}
+`;
 
 export const applyIn = (cluster: Cluster, namespace: string, manifest: string): Promise<string> =>
   cluster.kubectl(['-n', namespace, 'apply', '-f', '-'], { input: manifest });
