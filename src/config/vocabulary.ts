@@ -3,11 +3,9 @@ export const classNames = [
   'QuotaExceeded', 'CreateRejected', 'ImagePull', 'ConfigMissing', 'OOMKilled', 'CrashLoop', 'ProbeFailing', 'RolloutStuck',
   'Unschedulable', 'SandboxFailed', 'VolumeStuck', 'StorageFailed', 'Evicted', 'JobFailed', 'NodeDown', 'AutoscalerBlind',
 ] as const; // prettier-ignore
-export type ClassName = (typeof classNames)[number];
 
 export const actionNames = [
   'DeleteResourceQuota', 'PatchDeploymentImage', 'ScaleDeployment', 'RolloutRestart', 'DeletePod', 'RolloutUndo',
 ] as const; // prettier-ignore
-export type ActionName = (typeof actionNames)[number];
 
 export const severityNames = ['critical', 'warning', 'info'] as const;

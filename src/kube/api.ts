@@ -97,8 +97,6 @@ export interface Writer {
 }
 
 export interface Api extends Reader, Writer {
-  /** A GET of any path, decoded; for /version and the like. */
-  raw<T>(path: string): Promise<T>;
   /** An open watch: yields decoded lines until the server ends it. Throws ApiError or Unreachable. */
   watch(
     kind: Kind,

@@ -61,7 +61,6 @@ function apiOver({ server, transport, withToken }: Parts): Api {
   return {
     withToken,
     page,
-    raw: async (path) => transport.answer({ method: 'GET', path }),
     async get<T extends KubeObject>(ref: Ref): Promise<T | undefined> {
       try {
         return await transport.answer<T>({ method: 'GET', path: objectPath(ref) });

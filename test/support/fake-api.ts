@@ -151,7 +151,6 @@ export function fakeServer(clock: Clock) {
         serve({ verb: 'delete', ...about(ref, how), body: preconditions }, () =>
           remove(ref, preconditions, how.dryRun ?? false),
         ),
-      raw: () => Promise.reject(error(404, 'NotFound')),
       // oxlint-disable-next-line require-yield
       watch: async function* () {
         throw new Unreachable('no watch here');

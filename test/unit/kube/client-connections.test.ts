@@ -29,7 +29,7 @@ test('two hundred calls one after another share a connection or two', async (t) 
   const { server, api } = await rig(t);
   for (let i = 0; i < 200; i++) {
     server.script(json({}));
-    await api.raw('/version');
+    await api.get({ kind: 'Namespace', name: 'shop' });
   }
   assert.ok(server.connections() <= 2, `${server.connections()} connections`);
 });
@@ -37,7 +37,7 @@ test('two hundred calls one after another share a connection or two', async (t) 
 test('two hundred calls at once share a few', async (t) => {
   const { server, api } = await rig(t);
   server.script(...Array.from({ length: 200 }, () => json({})));
-  await Promise.all(Array.from({ length: 200 }, () => api.raw('/version')));
+  await Promise.all(Array.from({ length: 200 }, () => api.get({ kind: 'Namespace', name: 'shop' })));
   assert.ok(server.connections() <= 32, `${server.connections()} connections`);
 });
 
@@ -50,7 +50,7 @@ test('a hundred open watches do not keep a call waiting', async (t) => {
   );
   await Promise.all(watches.map((watch) => watch.next()));
   server.script(json({ major: '1' }));
-  assert.deepEqual(await api.raw('/version'), { major: '1' });
+  assert.deepEqual(await api.get({ kind: 'Namespace', name: 'shop' }), { major: '1' });
   stop.abort();
   assert.deepEqual(
     new Set((await Promise.all(watches.map((watch) => watch.next()))).map(({ done }) => done)),
@@ -67,25 +67,25 @@ test('an address with a path, and a proxy, are honoured', async (t) => {
   const api = createApi({ kubeConfig });
   t.after(() => Promise.all([api.close(), server.close()]));
   server.script(json({}));
-  await api.raw('/version');
-  assert.equal(server.seen[0]?.path, '/k8s/c-1/version');
+  await api.get({ kind: 'Namespace', name: 'shop' });
+  assert.equal(server.seen[0]?.path, '/k8s/c-1/api/v1/namespaces/shop');
   assert.equal(server.seen[0]?.headers.host, 'cluster.example.com');
 });
 
 test('the certificate of the kubeconfig is shown, and the server is checked against its CA', async (t) => {
   const { server, api } = await tlsRig(t);
   server.script(json({}));
-  await api.raw('/version');
+  await api.get({ kind: 'Namespace', name: 'shop' });
   assert.deepEqual([server.seen[0]?.certificate, server.seen[0]?.headers.authorization], ['ada', undefined]);
 });
 
 test('withToken sends that token and no certificate, and no trace of the former identity', async (t) => {
   const { server, api } = await tlsRig(t, { token: 'adas-token', impersonateUser: 'bob' });
   server.script(json({}), json({}), json({}), json({}));
-  await api.raw('/version');
-  await api.withToken('minted').raw('/version');
-  await api.withToken('another\n').raw('/version');
-  await api.raw('/version');
+  await api.get({ kind: 'Namespace', name: 'shop' });
+  await api.withToken('minted').get({ kind: 'Namespace', name: 'shop' });
+  await api.withToken('another\n').get({ kind: 'Namespace', name: 'shop' });
+  await api.get({ kind: 'Namespace', name: 'shop' });
   assert.deepEqual(
     server.seen.map(({ certificate, headers }) => [certificate, headers.authorization, headers['impersonate-user']]),
     [
@@ -103,7 +103,10 @@ test('a server that the CA did not sign is not talked to', async (t) => {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromClusterAndUser({ name: 'test', server: server.url, skipTLSVerify: false }, { name: 'ada' });
   const api = createApi({ kubeConfig });
-  await assert.rejects(api.withToken('minted').raw('/version'), { name: 'Unreachable', message: /certificate/ });
+  await assert.rejects(api.withToken('minted').get({ kind: 'Namespace', name: 'shop' }), {
+    name: 'Unreachable',
+    message: /certificate/,
+  });
   assert.equal(server.seen.length, 0);
   await api.close();
 });
@@ -116,10 +119,10 @@ test('a rotated certificate is used from the next call on', async (t) => {
   writeFileSync(keyFile, serverKey);
   const { server, api } = await tlsRig(t, { certData: undefined, keyData: undefined, certFile, keyFile });
   server.script(json({}), json({}));
-  await api.raw('/version');
+  await api.get({ kind: 'Namespace', name: 'shop' });
   writeFileSync(certFile, clientCert);
   writeFileSync(keyFile, clientKey);
-  await api.raw('/version');
+  await api.get({ kind: 'Namespace', name: 'shop' });
   assert.deepEqual(
     server.seen.map(({ certificate }) => certificate),
     ['api-server', 'ada'],
@@ -138,8 +141,12 @@ test('credentials are asked for before each call, but by calls at the same time 
   const rotating = createApi({ kubeConfig });
   t.after(() => rotating.close());
   server.script(...Array.from({ length: 4 }, () => json({})));
-  await Promise.all([rotating.raw('/a'), rotating.raw('/a'), rotating.raw('/a')]);
-  await rotating.raw('/b');
+  await Promise.all([
+    rotating.get({ kind: 'Namespace', name: 'shop' }),
+    rotating.get({ kind: 'Namespace', name: 'shop' }),
+    rotating.get({ kind: 'Namespace', name: 'shop' }),
+  ]);
+  await rotating.get({ kind: 'Namespace', name: 'shop' });
   await api.close();
   assert.deepEqual(
     server.seen.map(({ headers }) => headers.authorization),

@@ -80,7 +80,7 @@ for (const { name, step, want, says } of answers) {
   test(name, async (t) => {
     const { server, api } = await rig(t);
     server.script(step);
-    const error = await api.raw('/version').catch((caught: unknown) => caught);
+    const error = await api.get({ kind: 'Namespace', name: 'shop' }).catch((caught: unknown) => caught);
     assert.ok(error instanceof ApiError, String(error));
     assert.deepEqual(Object.fromEntries(Object.keys(want).map((key) => [key, error[key as keyof ApiError]])), want);
     assert.match(error.message, says);
@@ -99,7 +99,7 @@ for (const { name, step, says } of faults) {
   test(`${name} is Unreachable, in one sentence with the address and the cause`, async (t) => {
     const { server, api } = await rig(t, { timeoutMs: 100 });
     server.script(step);
-    const error = await api.raw('/version').catch((caught: unknown) => caught);
+    const error = await api.get({ kind: 'Namespace', name: 'shop' }).catch((caught: unknown) => caught);
     assert.ok(error instanceof Unreachable, String(error));
     assert.ok(error.message.startsWith(`cannot reach the API server ${server.url}: `), error.message);
     assert.match(error.message, says);
@@ -110,7 +110,7 @@ for (const { name, step, says } of faults) {
 test('nobody listening is Unreachable', async (t) => {
   const { server, api } = await rig(t);
   await server.close();
-  const error = await api.raw('/version').catch((caught: unknown) => caught);
+  const error = await api.get({ kind: 'Namespace', name: 'shop' }).catch((caught: unknown) => caught);
   assert.ok(error instanceof Unreachable);
   assert.equal(error.message, messageOf(error));
   assert.match(error.message, /^cannot reach the API server http:\/\/127\.0\.0\.1:\d+: connect ECONNREFUSED/);
@@ -120,7 +120,7 @@ test('credentials that cannot be had are Unreachable and say why', async () => {
   const kubeConfig = kubeConfigFor('https://127.0.0.1:1');
   kubeConfig.applyToHTTPSOptions = async () => Promise.reject(new Error('login\nexpired'));
   const api = createApi({ kubeConfig });
-  await assert.rejects(api.raw('/version'), {
+  await assert.rejects(api.get({ kind: 'Namespace', name: 'shop' }), {
     name: 'Unreachable',
     message: 'no credentials for the API server https://127.0.0.1:1: login expired',
   });
@@ -130,6 +130,9 @@ test('credentials that never come end with the call', async () => {
   const kubeConfig = kubeConfigFor('https://127.0.0.1:1');
   kubeConfig.applyToHTTPSOptions = () => new Promise(() => {});
   const alive = setInterval(() => {}, 1000); // nothing else keeps this process up meanwhile
-  await assert.rejects(createApi({ kubeConfig, timeoutMs: 20 }).raw('/version'), /no answer within/);
+  await assert.rejects(
+    createApi({ kubeConfig, timeoutMs: 20 }).get({ kind: 'Namespace', name: 'shop' }),
+    /no answer within/,
+  );
   clearInterval(alive);
 });

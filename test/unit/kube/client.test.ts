@@ -16,9 +16,9 @@ const requests: { name: string; call: (api: Api) => Promise<unknown>; want: Sent
     want: { method: 'GET', path: '/api/v1/namespaces/shop/pods/api-1', query: {} },
   },
   {
-    name: 'raw reads any path',
-    call: (api) => api.raw('/version'),
-    want: { method: 'GET', path: '/version' },
+    name: 'get of a cluster-scoped object has no namespace in its path',
+    call: (api) => api.get({ kind: 'Namespace', name: 'shop' }),
+    want: { method: 'GET', path: '/api/v1/namespaces/shop' },
   },
   {
     name: 'create posts to the collection, under our field manager',
