@@ -10,8 +10,8 @@ const telegramChat = z.preprocess(
   numberAsText,
   text(
     'a Telegram chat id such as -1001234567890',
-    /^(-?[1-9]\d*|@[A-Za-z]\w{3,})$/,
-    'groups have negative ids; a public channel may be "@its_name", in quotes',
+    /^-?[1-9]\d*$/,
+    'the number, not the @name: Telegram names chats by number when a button is pressed; groups have negative ids',
   ),
 );
 

@@ -61,6 +61,7 @@ const said: Record<string, string[]> = {
   'stable-for-too-short': ['7 recovery.stableFor: must be between 1s and 10m, not 500ms'],
   tabs: ['3 not valid YAML: Tabs are not allowed as indentation'],
   'telegram-chat-by-title': ['6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890'],
+  'telegram-chat-by-name': ['6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890'],
   'telegram-chat-too-long-for-a-number': [
     '6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890, not a number',
   ],
