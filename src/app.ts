@@ -139,13 +139,13 @@ async function endInTime(loops: readonly Promise<void>[], clock: Clock, signal: 
 
 /** Street 1 and the near half of street 2: notices, tells, records decisions. It can change no workload. */
 async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
-  const { api, clock, log, current, ownNamespace, metrics, signal, fixes, history, scopes, timeZone } = ground;
+  const { api, clock, log, current, ownNamespace, metrics, signal, fixes, history, scopes } = ground;
   const count = (outcome: SignalOutcome): void => metrics.signals.inc({ outcome });
   const tracker = createTracker({
     ...ground,
     owners: createOwnerResolver(api),
     readHealth: (subject) => readHealth(api, subject),
-    derive: (subject, nowMs) => derive(subject, { reader: api, history, config: current(), nowMs, timeZone }),
+    derive: (subject, nowMs) => derive(subject, { reader: api, history, config: current(), nowMs }),
     count,
     onRecorded: (failureClass) => metrics.incidents.inc({ class: failureClass }),
   });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type QuotaObject as Quota, readBlocked, readQuota } from '../diagnosis/quota.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { objectName, uid } from '../kube/remediation.ts';
+import { counted } from '../lib/counted.ts';
 import { hashOf } from '../lib/hash.ts';
 import type { Action, ActionContext } from './action.ts';
 import { offLimits } from './ownership.ts';
@@ -47,8 +48,10 @@ function diff(quota: Quota, blocked: readonly Blocked[]): string {
   const more = limits.length > linesShown ? [`  and ${limits.length - linesShown} more limits`] : [];
   const names = blocked.slice(0, namesShown).map(({ kind, name }) => `${kind} ${name}`);
   const others = blocked.length > namesShown ? ` and ${blocked.length - namesShown} more` : '';
-  const owners = blocked.length === 1 ? '1 owner' : `${blocked.length} owners`;
-  const retry = blocked.length > 0 ? [`then make ${owners} retry at once: ${names.join(', ')}${others}`] : [];
+  const retry =
+    blocked.length > 0
+      ? [`then make ${counted(blocked.length, 'owner')} retry at once: ${names.join(', ')}${others}`]
+      : [];
   const lines = [`delete ResourceQuota ${quota.metadata.name}`, ...limits.slice(0, linesShown), ...more, ...retry];
   return plain(lines.join('\n'), 8192);
 }

@@ -1,27 +1,38 @@
+import { iso } from '../lib/clock.ts';
 import { sameValue } from '../lib/hash.ts';
-import { clockTime } from '../lib/time.ts';
 import type { KubeObject } from '../kube/api.ts';
 import { timeMs, type PodTemplate } from '../kube/views.ts';
 import type { Revision } from './workload.ts';
 
-/** Who wrote the spec last, by the API server's own books. Status writers do not count. */
-export function lastManager({ metadata }: KubeObject): string | undefined {
-  const writers = (metadata.managedFields ?? []).filter(({ subresource }) => !subresource);
-  const newest = writers.sort((a, b) => timeMs(b.time) - timeMs(a.time))[0];
-  return newest?.manager;
+export interface Change {
+  by: string;
+  atMs: number;
 }
 
-/** "rollout 42 (kubectl-set): app image 1.41 → 1.42", newest first; empty when there was only ever one revision. */
-export function lastRollout(object: KubeObject, revisions: readonly Revision[], timeZone: string): string[] {
+/** Who wrote this part of the object last, and when. Who only annotated or scaled it, or wrote its status, does not count. */
+export function lastWriterOf({ metadata }: KubeObject, path: readonly string[]): Change | undefined {
+  const writers = (metadata.managedFields ?? []).filter(
+    ({ subresource, fieldsV1 }) => !subresource && owns(fieldsV1, path),
+  );
+  const newest = writers.sort((a, b) => timeMs(b.time) - timeMs(a.time))[0];
+  return newest?.manager ? { by: newest.manager, atMs: timeMs(newest.time) } : undefined;
+}
+
+const owns = (fields: unknown, path: readonly string[]): boolean =>
+  path.reduce<unknown>((node, field) => (node as Record<string, unknown> | undefined)?.[`f:${field}`], fields) !==
+  undefined;
+
+/** "rollout 42 (kubectl-set): app image 1.41 → 1.42"; empty when there was only ever one revision. */
+export function lastRollout(object: KubeObject, revisions: readonly Revision[]): string[] {
   const [newest, previous] = revisions;
   if (!newest || !previous) return [];
-  const manager = lastManager(object);
+  const writer = lastWriterOf(object, ['spec', 'template']);
+  // An undo takes up an old ReplicaSet again: when it was created says nothing about this rollout.
+  const atMs = writer?.atMs || newest.view.createdAtMs;
   const changes = templateChanges(previous.template, newest.template);
   const what = changes.length > 0 ? changes.join(', ') : 'pod template changed';
-  const by = manager ? ` (${manager})` : '';
-  return [
-    `${clockTime(newest.view.createdAtMs, timeZone)} rollout ${newest.view.revision}${by}: ${what}`.slice(0, 512),
-  ];
+  const by = writer ? ` (${writer.by})` : '';
+  return [`${iso(atMs)} rollout ${newest.view.revision}${by}: ${what}`.slice(0, 512)];
 }
 
 interface Container {

@@ -1,4 +1,4 @@
-import { isReplicaSetBlocked, isShort, ownersNamedBy } from '../health/blocked.ts';
+import { isReplicaSetBlocked, isShort, ownersNamedBy, type RefusedOwner } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
@@ -45,7 +45,8 @@ async function blockedReplicaSets(reader: Reader, namespace: string, quota: stri
     const deployment = rs.owner ? byUid.get(rs.owner.uid) : undefined;
     const workload = rs.owner ? `${rs.owner.kind}/${rs.owner.name}` : `ReplicaSet/${rs.name}`;
     const counts = deployment ?? { ready: rs.available, desired: rs.desired };
-    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready: counts.ready, desired: counts.desired };
+    const { name, uid, createFailure: refusal = '' } = rs;
+    return { kind: 'ReplicaSet', name, uid, workload, ready: counts.ready, desired: counts.desired, refusal };
   });
 }
 
@@ -57,12 +58,12 @@ interface Counted extends KubeObject {
 async function readOther(
   reader: Reader,
   namespace: string,
-  { kind, name, uid }: { kind: string; name: string; uid: string },
+  { kind, name, uid, refusal }: RefusedOwner,
 ): Promise<BlockedOwner | undefined> {
   const live = isKnownKind(kind) ? await reader.get<Counted>({ kind, namespace, name }) : undefined;
   if (live?.metadata.uid !== uid || !isShort(kind, live)) return undefined;
   const { spec = {}, status = {} } = live;
   const ready = status.readyReplicas ?? status.numberReady ?? status.ready ?? 0;
   const desired = status.desiredNumberScheduled ?? spec.parallelism ?? spec.replicas ?? 1;
-  return { kind, name, uid, workload: `${kind}/${name}`, ready, desired };
+  return { kind, name, uid, workload: `${kind}/${name}`, ready, desired, refusal };
 }

@@ -6,18 +6,46 @@ export function saysQuota(message: string, quota: string): boolean {
   return [...message.matchAll(/exceeded quota: ([^,\s]+)(?=,|\s*$)/g)].some(([, name]) => name === quota);
 }
 
+/** One limit that a pod did not fit in. */
+export interface Excess {
+  resource: string;
+  asked: string;
+  used: string;
+  limit: string;
+}
+
+/** "requested: requests.memory=128Mi, used: requests.memory=0, limited: requests.memory=50Mi": only limits that were exceeded are named. */
+export function excessIn(message: string): Excess[] {
+  const [, asked, used, limited] = /requested: (\S+), used: (\S+), limited: (\S+)/.exec(message) ?? [];
+  const amounts = (list = ''): Map<string, string> =>
+    new Map(list.split(',').map((pair) => pair.split('=') as [string, string]));
+  return [...amounts(limited)].flatMap(([resource, limit]) =>
+    limit
+      ? [{ resource, limit, asked: amounts(asked).get(resource) ?? '', used: amounts(used).get(resource) ?? '' }]
+      : [],
+  );
+}
+
 /** A ReplicaSet keeps its refusal as a condition, cleared by itself with the first pod that gets through. */
 export const isReplicaSetBlocked = (quota: string, rs: ReplicaSetView): boolean =>
   rs.desired > 0 && saysQuota(rs.createFailure ?? '', quota);
 
 const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job']);
 
+export interface RefusedOwner {
+  kind: string;
+  name: string;
+  uid: string;
+  /** The API server's words. */
+  refusal: string;
+}
+
 /** The other owners keep no such condition: their events name them, and `isShort` tells whether it still holds. */
-export function ownersNamedBy(quota: string, events: readonly EventView[]): EventView['object'][] {
-  const named = new Map<string, EventView['object']>();
+export function ownersNamedBy(quota: string, events: readonly EventView[]): RefusedOwner[] {
+  const named = new Map<string, RefusedOwner>();
   for (const { reason, message, object } of events)
     if (otherKinds.has(object.kind) && reason === 'FailedCreate' && saysQuota(message, quota))
-      named.set(object.uid, object);
+      named.set(object.uid, { ...object, refusal: message });
   return [...named.values()];
 }
 

@@ -10,6 +10,8 @@ export interface BlockedOwner {
   workload: string;
   ready: number;
   desired: number;
+  /** The API server's words. */
+  refusal: string;
 }
 
 /** Pure. The incident is over when nobody is refused any more, or the quota is gone. */

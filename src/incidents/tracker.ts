@@ -33,7 +33,6 @@ export interface TrackerDeps {
   derive(subject: Subject, nowMs: number): Promise<Derived | undefined>;
   /** The user that our requests carry: a Remediation names it. */
   identity: string;
-  timeZone: string;
   count(outcome: SignalOutcome, failureClass: string): void;
   /** For counting. */
   onRecorded?(failureClass: string): void;
@@ -136,7 +135,6 @@ export function createTracker(deps: TrackerDeps): Tracker {
       proposedBy: deps.identity,
       config: current(),
       nowMs,
-      timeZone: deps.timeZone,
     });
     const name = remediationName(key, Math.max(0, ...earlier.map((fix) => numberOf(fix.metadata.name))) + 1);
     const fix = await createOrAdopt(namespace, name, remediationBody(namespace, name, spec));

@@ -18,7 +18,17 @@ export interface ObjectMeta {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   ownerReferences?: OwnerReference[];
-  managedFields?: { manager?: string; operation?: string; time?: string; subresource?: string }[];
+  managedFields?: ManagedFields[];
+}
+
+/** Who wrote which fields, when last: the API server's own books. */
+export interface ManagedFields {
+  manager?: string;
+  operation?: string;
+  time?: string;
+  subresource?: string;
+  /** A tree of `f:field` keys. */
+  fieldsV1?: Record<string, unknown>;
 }
 
 export interface OwnerReference {

@@ -137,6 +137,9 @@ export function viewRemediation(object: KubeObject): Remediation | undefined {
 
 const over: ReadonlySet<Phase> = new Set(['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded']);
 
+/** In a rationale: what follows, to its end, is a command to copy. */
+export const undoIntro = 'Put it back with:';
+
 export const phaseOf = (fix: Remediation): Phase | '' => fix.status?.phase ?? '';
 export const isOver = (fix: Remediation): boolean => over.has(fix.status?.phase ?? ('' as Phase));
 export const expiresAtMs = (fix: Remediation): number =>

@@ -1,5 +1,5 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, undoIntro } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import { canBeApproved, isPending } from './context.ts';
@@ -38,9 +38,18 @@ export function rowsOf(fix: Remediation, context: CardContext): Row[] {
   ];
   if (words) {
     rows.push({ label: 'Fix', lines: [words.summary, ...diffLines(fix), ...rehearsal(fix, context)] });
-    rows.push({ label: 'Risk', lines: rationale.split('\n').filter(Boolean).map(say) });
+    rows.push({ label: 'Risk', lines: riskLines(rationale, say) });
   }
   return rows.filter(({ lines }) => lines.length > 0);
+}
+
+/** The command to put it back is for copying, so it stays as it is. */
+function riskLines(rationale: string, say: (text: string) => string): Line[] {
+  const at = rationale.indexOf(`${undoIntro}\n`);
+  const words = (text: string): string[] => text.split('\n').filter(Boolean).map(say);
+  if (at < 0) return words(rationale);
+  const end = at + undoIntro.length;
+  return [...words(rationale.slice(0, end)), { code: rationale.slice(end).trim() }];
 }
 
 /** What is being done, for those who watch it happen. */

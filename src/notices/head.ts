@@ -1,11 +1,12 @@
 import type { Phase, Remediation } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isCleared, phaseOf } from '../kube/remediation.ts';
+import { counted } from '../lib/counted.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import type { Dot } from './message.ts';
-import { affectedNames, counted, isQuota, readiness, subjectOf, whatIsBroken, withReadiness } from './subject.ts';
+import { affectedNames, isQuota, readiness, subjectOf, whatIsBroken, withReadiness } from './subject.ts';
 import { timesIn } from './times.ts';
 
 export interface Head {
@@ -93,7 +94,7 @@ const spokenBetween = (from: string | undefined, to: string | undefined): string
 
 function recovered(fix: Remediation): string {
   const { appliedAt, stableSeconds } = fix.status?.execution ?? {};
-  const workloads = fix.status?.execution?.blocked?.length ?? affectedNames(fix).length;
+  const workloads = affectedNames(fix).length;
   const who =
     isQuota(fix) && workloads > 0 ? `${counted(workloads, 'workload')} behind ${subjectOf(fix)}` : subjectOf(fix);
   const took = spokenBetween(appliedAt, endedAt(fix));

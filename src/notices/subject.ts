@@ -1,4 +1,5 @@
 import type { Remediation } from '../kube/remediation.ts';
+import { counted } from '../lib/counted.ts';
 
 /** What is wrong, by failure class, said after the workload's name. */
 const sentences: Readonly<Record<string, string>> = {
@@ -32,10 +33,6 @@ export const isQuota = (fix: Remediation): boolean => fix.spec.incident.object.k
 export function subjectOf(fix: Remediation): string {
   const { kind, name } = fix.spec.incident.object;
   return `${named[kind] ?? ''}${name}`;
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Names of the workloads a shared cause touches, without their kinds. */

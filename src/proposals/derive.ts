@@ -1,9 +1,8 @@
 import { parseAction, specOf } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
-import { localTimeZone } from '../lib/time.ts';
 import type { History } from '../health/history.ts';
 import type { Reader } from '../kube/api.ts';
-import type { ActionSpec } from '../kube/remediation.ts';
+import { type ActionSpec, undoIntro } from '../kube/remediation.ts';
 import { crashLoopCase } from './crash-loop.ts';
 import { quotaCase } from './quota-exceeded.ts';
 import type { Case } from './proposal.ts';
@@ -29,11 +28,10 @@ export interface DeriveDeps {
   history: History;
   config: Config;
   nowMs: number;
-  timeZone?: string;
 }
 
 /** One row per failure class: how its case is read and which fix it may take. */
-const cases: Readonly<Record<string, (subject: Subject, deps: Required<DeriveDeps>) => Promise<Case | undefined>>> = {
+const cases: Readonly<Record<string, (subject: Subject, deps: DeriveDeps) => Promise<Case | undefined>>> = {
   QuotaExceeded: quotaCase,
   CrashLoop: crashLoopCase,
 };
@@ -45,15 +43,15 @@ const cases: Readonly<Record<string, (subject: Subject, deps: Required<DeriveDep
 export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined> {
   const read = cases[subject.class];
   if (!read) return undefined;
-  const found = await read(subject, { timeZone: localTimeZone(), ...deps });
+  const found = await read(subject, deps);
   if (!found) return undefined;
   const { fix, ...said } = found;
-  if ('refused' in fix) return { ...said, rationale: `No fix offered: ${fix.refused}` };
+  if ('refused' in fix) return { ...said, rationale: `${fix.refused}` };
   if (!deps.config.actions.allow.includes(fix.action.type))
-    return { ...said, rationale: `No fix offered: ${fix.action.type} is not in actions.allow` };
+    return { ...said, rationale: `${fix.action.type} is not in actions.allow` };
   const { action, params } = parseAction(specOf(fix.action, fix.params));
   const prepared = await action.prepare(params, { namespace: subject.namespace, fixUid: '', reader: deps.reader });
-  if (!prepared.ok) return { ...said, rationale: `No fix offered: ${prepared.say}` };
+  if (!prepared.ok) return { ...said, rationale: `${prepared.say}` };
   return {
     ...said,
     action: specOf(fix.action, fix.params),
@@ -65,6 +63,6 @@ const longestRationale = 2048;
 
 /** Half a command is worse than none: one that does not fit is shown when the fix is applied. */
 export function withUndo(why: string, undo: string): string {
-  const whole = `${why} Put it back with: ${undo}`;
+  const whole = `${why} ${undoIntro}\n${undo}`;
   return whole.length <= longestRationale ? whole : `${why} How to put it back is shown once it is applied.`;
 }

@@ -7,7 +7,6 @@ import {
   type Remediation,
   type RemediationSpec,
 } from '../kube/remediation.ts';
-import { clockTime } from '../lib/time.ts';
 import type { Derived } from './derive.ts';
 
 const recurrenceMs = 3_600_000;
@@ -24,7 +23,6 @@ export interface RecordFacts {
   proposedBy: string;
   config: Config;
   nowMs: number;
-  timeZone: string;
 }
 
 /** A fix of that type that was applied within the last hour and did not last. */
@@ -63,15 +61,15 @@ export function remediationSpec(facts: RecordFacts): RemediationSpec {
   };
 }
 
-function allowedAction({ derived, earlier, notifyOnly, nowMs, timeZone }: RecordFacts) {
+function allowedAction({ derived, earlier, notifyOnly, nowMs }: RecordFacts) {
   if (!derived.action) return { why: derived.rationale };
-  if (notifyOnly) return { why: 'No fix offered: nothing is changed in this namespace' };
+  if (notifyOnly) return { why: 'nothing is changed in this namespace' };
   const before = recurrence(earlier, derived.action.type, nowMs);
   if (before) {
-    const at = clockTime(Date.parse(conditionOf(before, 'Applied')!.lastTransitionTime), timeZone);
+    const at = conditionOf(before, 'Applied')!.lastTransitionTime;
     const times = earlier.filter((fix) => recurrence([fix], derived.action!.type, nowMs)).length + 1;
     return {
-      why: `No fix offered: the same fix was applied at ${at} and did not last (${ordinal(times)} time in an hour)`,
+      why: `the same fix was applied at ${at} and did not last (${ordinal(times)} time in an hour)`,
     };
   }
   return { spec: derived.action };

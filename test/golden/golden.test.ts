@@ -1,36 +1,7 @@
-import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { consoleText } from '../../src/channels/console-text.ts';
-import { renderTelegram } from '../../src/channels/telegram/render.ts';
 import { composeMessage } from '../../src/notices/compose.ts';
-import type { Message } from '../../src/notices/message.ts';
+import { compareWords } from './compare.ts';
 import { scenes } from './scenes.ts';
 
-/** Words are compared whole. UPDATE_GOLDEN=1 writes them anew: read them aloud before committing. */
-const update = process.env['UPDATE_GOLDEN'] === '1';
-
-function keysOf(): (data: string) => string {
-  const seen: string[] = [];
-  return (data) => {
-    const [verb = '', uid = ''] = data.split(':');
-    if (!seen.includes(uid)) seen.push(uid);
-    return `${{ a: 'a', r: 'r', c: 'y', b: 'n' }[verb]} ${seen.indexOf(uid) + 1}`;
-  };
-}
-
-function asText(message: Message): string {
-  const { html, keyboard } = renderTelegram(message);
-  const buttons = keyboard.inline_keyboard.map((row) => row.map(({ text }) => `[ ${text} ]`).join(' '));
-  const sound = message.silent ? 'silent' : 'with sound';
-  return [`--- Telegram, ${sound}`, html, ...buttons, '', '--- console', consoleText(message, keysOf()), ''].join('\n');
-}
-
-for (const { name, members, context } of scenes) {
-  test(`the words of ${name}`, () => {
-    const file = new URL(`${name.replaceAll(' ', '-')}.txt`, import.meta.url);
-    const text = asText(composeMessage(members, context));
-    if (update) writeFileSync(file, text);
-    assert.equal(text, readFileSync(file, 'utf8'));
-  });
-}
+for (const { name, members, context } of scenes)
+  test(`the words of ${name}`, () => compareWords(name, composeMessage(members, context)));

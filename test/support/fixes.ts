@@ -2,6 +2,7 @@ import { aConfig as aPlainConfig } from './config.ts';
 import type { Config } from '../../src/config/schema.ts';
 import type { Notice } from '../../src/kube/notice.ts';
 import type { Condition, Phase, Remediation, RemediationSpec, RemediationStatus } from '../../src/kube/remediation.ts';
+import { undoIntro } from '../../src/kube/remediation.ts';
 
 /** Builders: a Remediation of a crash loop and of a quota, at any point of their lives. */
 export const at = (clock: string): string => `2026-11-16T${clock}Z`;
@@ -58,13 +59,13 @@ export function aFix({ n = 1, name = 'checkout', namespace = 'shop', ...over }: 
         firstSeen: at('02:12:05'),
         ...over.incident,
       },
-      diagnosis: 'container app exits 1 after 0.3 s',
+      diagnosis: 'container app exits 1 within a second',
       context: {
         changed: ['2026-11-16T02:11:40Z rollout 42 (kubectl-set): app image 1.41 → 1.42'],
-        evidence: ['last log line: no such table: orders'],
+        evidence: ['14 restarts of 3 pods'],
       },
       action: { type: 'RolloutUndo', rolloutUndo: { kind: 'Deployment', name, uid: uidOf(900 + n), toRevision: 41 } },
-      rationale: 'revision 41 ran healthy for 6 days; 3 pods are replaced one by one',
+      rationale: `Revision 41 was seen healthy for 6 days; 3 pods are replaced step by step. ${undoIntro}\n${undo}`,
       proposedBy: 'system:serviceaccount:tapfix:tapfix-watcher',
       ttlMinutes: 30,
       approval: { state: 'Pending', ...over.approval },
@@ -103,11 +104,13 @@ export const aQuotaFix = (over: FixOptions = {}): Remediation =>
       ...over.incident,
     },
     spec: {
-      diagnosis: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi to 256Mi',
-      context: { changed: ['2026-11-16T02:11:58Z ResourceQuota created by gitops-bot'], evidence: [] },
+      diagnosis: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi, 256Mi',
+      context: {
+        changed: ['2026-11-16T02:11:58Z ResourceQuota created by gitops-bot'],
+        evidence: ['ready when noticed: research 0/1, api 2/3, web 1/2, StatefulSet/worker 0/5'],
+      },
       action: { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'platform-hardening', uid: uidOf(907) } },
-      rationale:
-        'the namespace has no other quota on memory; create it again with the command shown after the deletion',
+      rationale: `The namespace has no such limit afterwards; 4 workloads can start pods again. ${undoIntro}\nkubectl -n shop create -f - <<'EOF'\n{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"platform-hardening"},"spec":{"hard":{"requests.memory":"50Mi"}}}\nEOF`,
       ...over.spec,
     },
     status: {

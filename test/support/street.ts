@@ -39,9 +39,8 @@ export function aStreet(over: Partial<Config> = {}) {
       ownNamespace: 'tapfix',
       owners: createOwnerResolver(api),
       readHealth: (subject) => readHealth(api, subject),
-      derive: (subject, nowMs) => derive(subject, { reader: api, history, config, nowMs, timeZone: 'UTC' }),
+      derive: (subject, nowMs) => derive(subject, { reader: api, history, config, nowMs }),
       identity: 'system:serviceaccount:tapfix:tapfix-watcher',
-      timeZone: 'UTC',
       count: (outcome) => outcomes.push(outcome),
       signal: stop.signal,
     });

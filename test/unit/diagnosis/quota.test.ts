@@ -41,7 +41,15 @@ test('blocked ReplicaSets are known by their condition, and speak for their Depl
   const blocked = await readBlocked(shop.reader, 'shop', 'tight');
   const { uid } = shop.server.get('ReplicaSet', 'shop', 'api-7d9f8b6c5d')!.metadata;
   assert.deepEqual(blocked, [
-    { kind: 'ReplicaSet', name: 'api-7d9f8b6c5d', uid, workload: 'Deployment/api', ready: 0, desired: 2 },
+    {
+      kind: 'ReplicaSet',
+      name: 'api-7d9f8b6c5d',
+      uid,
+      workload: 'Deployment/api',
+      ready: 0,
+      desired: 2,
+      refusal: refusal('tight'),
+    },
   ]);
 });
 

@@ -47,7 +47,7 @@ test('restarts and the longest uptime are those of living pods', () => {
 });
 
 test('a quota names each workload once, however many of its ReplicaSets are refused', () => {
-  const owner = { kind: 'ReplicaSet', uid: 'u', workload: 'Deployment/api', ready: 1, desired: 3 };
+  const owner = { kind: 'ReplicaSet', uid: 'u', workload: 'Deployment/api', ready: 1, desired: 3, refusal: '' };
   const live = quotaHealth(true, [
     { ...owner, name: 'api-1' },
     { ...owner, name: 'api-2' },

@@ -51,8 +51,8 @@ test('twenty refusals of four ReplicaSets are one Remediation that deletes the q
   assert.equal(fix?.spec.incident.key, key);
   assert.deepEqual(fix?.spec.incident.object, { kind: 'ResourceQuota', name: 'tight', uid });
   assert.equal(fix?.spec.incident.severity, 'critical');
-  assert.equal(fix?.spec.diagnosis, 'pods 1, already used 0');
-  assert.deepEqual(fix?.spec.context.evidence, four.toSorted().map((workload) => `Deployment/${workload} 0/2`)); // prettier-ignore
+  assert.equal(fix?.spec.diagnosis, 'pods 1, already used 0, a pod asks 1');
+  assert.deepEqual(fix?.spec.context.evidence, ['ready when noticed: api 0/2, search 0/2, web 0/2, worker 0/2']);
   assert.match(fix?.spec.rationale ?? '', /4 workloads can start pods again/);
   assert.equal(fix?.status?.sightings?.count, 20);
   assert.deepEqual(fix?.status?.sightings?.affected?.toSorted(), four.toSorted().map((workload) => `Deployment/${workload}`)); // prettier-ignore
@@ -200,7 +200,7 @@ for (const { minutes, offered } of again)
     if (!offered)
       assert.equal(
         second?.spec.rationale,
-        'No fix offered: the same fix was applied at 03:12:12 UTC and did not last (second time in an hour)',
+        'the same fix was applied at 2026-11-16T03:12:12.000Z and did not last (second time in an hour)',
       );
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory } from '../../../src/health/history.ts';
 import { viewReplicaSet } from '../../../src/kube/views.ts';
+import { limitsInWords } from '../../../src/proposals/quota-exceeded.ts';
 import { derive, withUndo, type Subject } from '../../../src/proposals/derive.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeServer } from '../../support/fake-api.ts';
@@ -21,7 +22,7 @@ function aCluster() {
   const ask = (subject: Partial<Subject>, config = aConfig()) =>
     derive(
       { namespace: 'shop', class: 'CrashLoop', object: { kind: 'Deployment', name: 'checkout', uid: '' }, ...subject },
-      { reader: server.client(), history, config, nowMs: clock.now(), timeZone: 'UTC' },
+      { reader: server.client(), history, config, nowMs: clock.now() },
     );
   return { server, ask };
 }
@@ -46,15 +47,57 @@ test('deriving reads, and never writes', async () => {
 test('a quota in words: its limits, who made it, whom it blocks, and how to put it back', async () => {
   const { server, ask } = aCluster();
   server.change('ResourceQuota', 'shop', 'tight', {
-    metadata: { managedFields: [{ manager: 'gitops-bot', time: '2026-11-16T03:00:00Z' }] },
+    metadata: { managedFields: [{ manager: 'gitops-bot', time: '2026-11-16T03:12:00Z', fieldsV1: { 'f:spec': {} } }] },
     spec: { hard: { 'requests.memory': '50Mi' } },
     status: { used: { 'requests.memory': '48Mi' } },
   });
   const derived = await ask(quota);
-  assert.equal(derived?.diagnosis, 'pods 1, already used 0; requests.memory 50Mi, already used 48Mi');
-  assert.deepEqual(derived?.changed, ['03:12:00 UTC ResourceQuota created by gitops-bot']);
-  assert.deepEqual(derived?.evidence, ['Deployment/api 0/2', 'Deployment/web 0/2']);
-  assert.match(derived?.rationale ?? '', /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with: /); // prettier-ignore
+  assert.equal(derived?.diagnosis, 'pods 1, already used 0, a pod asks 1');
+  assert.deepEqual(derived?.changed, ['2026-11-16T03:12:00.000Z ResourceQuota created by gitops-bot']);
+  assert.deepEqual(derived?.evidence, ['ready when noticed: api 0/2, web 0/2']);
+  assert.match(derived?.rationale ?? '', /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with:\n/); // prettier-ignore
+});
+
+const refused = (refusal: string) =>
+  ({ kind: 'ReplicaSet', name: 'n', uid: 'u', workload: 'Deployment/n', ready: 0, desired: 1, refusal }) as const;
+const limits: { name: string; refusals: string[]; want: string }[] = [
+  {
+    name: 'only what was in the way, with what was asked for',
+    refusals: ['64Mi', '256Mi', '64Mi'].map(
+      (ask) =>
+        `exceeded quota: q, requested: requests.memory=${ask}, used: requests.memory=1Mi, limited: requests.memory=50Mi`,
+    ),
+    want: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi, 256Mi',
+  },
+  {
+    name: 'two limits at once',
+    refusals: [
+      'exceeded quota: q, requested: pods=1,requests.memory=9Mi, used: pods=2,requests.memory=48Mi, limited: pods=2,requests.memory=50Mi',
+    ],
+    want: 'pods 2, already used 0, a pod asks 1; requests.memory 50Mi, already used 48Mi, a pod asks 9Mi',
+  },
+  {
+    name: 'words that nobody understands: all limits',
+    refusals: ['exceeded quota: q'],
+    want: 'pods 2, already used 0; requests.memory 50Mi, already used 48Mi',
+  },
+];
+for (const { name, refusals, want } of limits)
+  test(`the limits of a quota in words: ${name}`, () => {
+    const spec = { hard: { pods: '2', 'requests.memory': '50Mi' } };
+    const status = { used: { 'requests.memory': '48Mi' } };
+    assert.equal(limitsInWords({ metadata: {} as never, spec, status }, refusals.map(refused)), want);
+  });
+
+test('a quota that was changed after its creation: both are said, and the creator is not guessed', async () => {
+  const { server, ask } = aCluster();
+  const time = '2026-11-16T03:20:00Z';
+  const managedFields = [{ manager: 'kubectl-edit', time, fieldsV1: { 'f:spec': {} } }];
+  server.change('ResourceQuota', 'shop', 'tight', { metadata: { managedFields } });
+  assert.deepEqual((await ask(quota))?.changed, [
+    '2026-11-16T03:20:00.000Z ResourceQuota changed by kubectl-edit',
+    '2026-11-16T03:12:00.000Z ResourceQuota created',
+  ]);
 });
 
 const refusals = [
@@ -96,7 +139,7 @@ for (const { name, subject, prepare, say } of refusals)
     prepare(server);
     const derived = await ask(subject);
     assert.equal(derived?.action, undefined);
-    assert.match(derived?.rationale ?? '', /^No fix offered: /);
+
     assert.match(derived?.rationale ?? '', say);
   });
 
@@ -128,12 +171,12 @@ for (const [name, subject] of Object.entries({ 'a quota': quota, 'a Deployment':
 test('only what the config allows is offered', async () => {
   const { ask } = aCluster();
   const none = aConfig({ actions: { allow: [] } });
-  assert.equal((await ask(quota, none))?.rationale, 'No fix offered: DeleteResourceQuota is not in actions.allow');
-  assert.equal((await ask({}, none))?.rationale, 'No fix offered: RolloutUndo is not in actions.allow');
+  assert.equal((await ask(quota, none))?.rationale, 'DeleteResourceQuota is not in actions.allow');
+  assert.equal((await ask({}, none))?.rationale, 'RolloutUndo is not in actions.allow');
 });
 
 test('a command to put it back is shown whole or not at all', () => {
-  assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. Put it back with: kubectl create');
+  assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. Put it back with:\nkubectl create');
   const long = withUndo('Safe.', 'x'.repeat(2048));
   assert.equal(long, 'Safe. How to put it back is shown once it is applied.');
 });
