@@ -40,6 +40,9 @@ function undo(namespace: string, { metadata, spec }: Quota): string {
   return plain(found ?? "re-create the quota from this Remediation's status.execution.before", longestUndo);
 }
 
+/** A CronJob tries again by itself, at its next time. */
+const canBeNudged = ({ kind }: Blocked): boolean => kind !== 'CronJob';
+
 const namesShown = 8;
 const linesShown = 20;
 
@@ -78,8 +81,8 @@ export const deleteResourceQuota: Action<Params> = {
     if (!quota) return { ok: false, reason: 'TargetGone', say: `ResourceQuota ${params.name} is no longer there.` };
     const refusal = offLimits(`ResourceQuota ${params.name}`, quota.metadata);
     if (refusal) return refusal;
-    const owners = await readBlocked(reader, namespace, params.name);
-    const blocked = owners.map(({ kind, name, uid }) => ({ kind, name, uid }));
+    const owners = await readBlocked(reader, namespace, quota);
+    const blocked = owners.filter(canBeNudged).map(({ kind, name, uid }) => ({ kind, name, uid }));
     const { resourceVersion } = quota.metadata;
     return {
       ok: true,

@@ -1,7 +1,8 @@
 import type { LiveHealth } from '../health/live.ts';
 import { quotaHealth } from '../health/quota.ts';
 import { gone, workloadHealth } from '../health/workload.ts';
-import type { Reader } from '../kube/api.ts';
+import { isShort } from '../health/blocked.ts';
+import type { KubeObject, Reader } from '../kube/api.ts';
 import { readBlocked, readQuota } from './quota.ts';
 import { readWorkload } from './workload.ts';
 
@@ -25,7 +26,7 @@ async function readQuotaHealth(
   { namespace, object, affected = [] }: HealthSubject,
 ): Promise<LiveHealth> {
   const quota = await readQuota(reader, namespace, object);
-  const refused = quotaHealth(quota !== undefined, quota ? await readBlocked(reader, namespace, object.name) : []);
+  const refused = quotaHealth(quota !== undefined, quota ? await readBlocked(reader, namespace, quota) : []);
   if (!refused.healthy || affected.length === 0) return refused;
   const touched = await readAffected(reader, namespace, affected);
   return { ...touched, gone: refused.gone };
@@ -51,6 +52,7 @@ export async function readAffected(
       .slice(0, 512),
     ready: sum('ready'),
     desired: sum('desired'),
+    crashing: each.some(({ live }) => live.crashing),
     restarts: sum('restarts'),
     longestUptimeMs: Math.max(0, ...each.map(({ live }) => live.longestUptimeMs)),
     affected: [...affected],
@@ -58,7 +60,19 @@ export async function readAffected(
   };
 }
 
-function readNamed(reader: Reader, namespace: string, workload: string): Promise<LiveHealth> {
+const workloadKinds: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
+
+/** Only workloads can be short of pods; anything else in that list is not what keeps an incident open. */
+async function readNamed(reader: Reader, namespace: string, workload: string): Promise<LiveHealth> {
   const [kind = '', name = ''] = workload.split('/');
+  if (!workloadKinds.has(kind)) return gone;
+  // A Job that failed is somebody's trouble, but it waits for pods no longer.
+  if (kind === 'Job') return readJob(reader, namespace, name);
   return readHealth(reader, { namespace, object: { kind, name, uid: '' } });
+}
+
+async function readJob(reader: Reader, namespace: string, name: string): Promise<LiveHealth> {
+  const job = await reader.get<KubeObject>({ kind: 'Job', namespace, name });
+  if (!job || !isShort('Job', job)) return gone;
+  return { ...gone, gone: false, healthy: false, why: 'it has no pod', desired: 1 };
 }

@@ -1,4 +1,4 @@
-import { isReplicaSetBlocked, isShort, ownersNamedBy, type RefusedOwner } from '../health/blocked.ts';
+import { isReplicaSetBlocked, isShort, ownersNamedBy, type RefusedOwner, wouldFit } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
@@ -23,13 +23,20 @@ export async function readQuota(
 const mostBlocked = 200;
 
 /** Whose pods this quota refuses, by a fresh reading, in a fixed order. */
-export async function readBlocked(reader: Reader, namespace: string, quota: string): Promise<BlockedOwner[]> {
+export async function readBlocked(
+  reader: Reader,
+  namespace: string,
+  { metadata, spec, status }: QuotaObject,
+): Promise<BlockedOwner[]> {
+  const quota = metadata.name;
   const [replicaSets, events] = await Promise.all([
     blockedReplicaSets(reader, namespace, quota),
     reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' }),
   ]);
   const views = events.flatMap((event) => viewEvent(event) ?? []);
-  const others = await Promise.all(ownersNamedBy(quota, views).map((owner) => readOther(reader, namespace, owner)));
+  // An event is an hour's memory: what it refused may have room by now.
+  const named = ownersNamedBy(quota, views).filter(({ refusal }) => !wouldFit(refusal, { ...spec, ...status }));
+  const others = await Promise.all(named.map((owner) => readOther(reader, namespace, owner)));
   return [...replicaSets, ...others.filter((owner) => owner !== undefined)]
     .sort((a, b) => (`${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1))
     .slice(0, mostBlocked);

@@ -35,11 +35,14 @@ interface RawWorkload extends KubeObject {
     parallelism?: number;
     completions?: number;
     suspend?: boolean;
+    updateStrategy?: { type?: string; rollingUpdate?: { partition?: number } };
   };
   status?: Record<string, unknown> & { conditions?: { type: string; status: string }[] };
 }
 
 const count = (raw: RawWorkload, field: string): number => Number(raw.status?.[field] ?? 0);
+
+const isOnDelete = ({ spec }: RawWorkload): boolean => spec?.updateStrategy?.type === 'OnDelete';
 
 function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
   const caughtUp = count(raw, 'observedGeneration') >= (raw.metadata.generation ?? 0);
@@ -50,7 +53,7 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
       return {
         desired: nodes,
         ready: count(raw, 'numberAvailable'),
-        settled: caughtUp && count(raw, 'updatedNumberScheduled') === nodes,
+        settled: caughtUp && (isOnDelete(raw) || count(raw, 'updatedNumberScheduled') === nodes),
       };
     }
     case 'Job': {
@@ -69,7 +72,10 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
     case 'ReplicaSet':
       return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp };
     default: {
-      const isEven = count(raw, 'replicas') === desired && count(raw, 'updatedReplicas') === desired;
+      // Of a StatefulSet those below the partition stay as they are, and with OnDelete all that nobody deletes.
+      const toUpdate = Math.max(desired - (raw.spec?.updateStrategy?.rollingUpdate?.partition ?? 0), 0);
+      const isUpdated = isOnDelete(raw) || count(raw, 'updatedReplicas') >= toUpdate;
+      const isEven = count(raw, 'replicas') === desired && isUpdated;
       return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp && isEven };
     }
   }

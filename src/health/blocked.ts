@@ -1,5 +1,6 @@
 import type { KubeObject } from '../kube/api.ts';
 import type { EventView, ReplicaSetView } from '../kube/views.ts';
+import { quantity } from '../lib/quantity.ts';
 
 /** "exceeded quota: NAME, requested: ..." and no other quota whose name merely begins like it. */
 export function saysQuota(message: string, quota: string): boolean {
@@ -26,11 +27,30 @@ export function excessIn(message: string): Excess[] {
   );
 }
 
+export interface QuotaCounts {
+  hard?: Record<string, string> | undefined;
+  used?: Record<string, string> | undefined;
+}
+
+/** Whether what was refused would be let through now: the limit was raised, or others left room. In doubt it would not. */
+export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts): boolean {
+  const excess = excessIn(refusal);
+  return (
+    excess.length > 0 &&
+    excess.every(({ resource, asked }) => {
+      const limit = hard[resource];
+      if (limit === undefined) return true; // the quota no longer limits this at all
+      const total = (quantity(used[resource] ?? '') ?? Number.NaN) + (quantity(asked) ?? Number.NaN);
+      return total <= (quantity(limit) ?? Number.NaN) * (1 + 1e-9); // 0.1 + 0.2 is a little more than 0.3
+    })
+  );
+}
+
 /** A ReplicaSet keeps its refusal as a condition, cleared by itself with the first pod that gets through. */
 export const isReplicaSetBlocked = (quota: string, rs: ReplicaSetView): boolean =>
   rs.desired > 0 && saysQuota(rs.createFailure ?? '', quota);
 
-const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job']);
+const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job', 'CronJob']);
 
 export interface RefusedOwner {
   kind: string;
@@ -68,6 +88,8 @@ export function isShort(kind: string, object: KubeObject): boolean {
       return count('currentNumberScheduled') < count('desiredNumberScheduled');
     case 'Job':
       return !has('Complete') && !has('Failed') && spec.suspend !== true && count('active') === 0;
+    case 'CronJob': // a quota on Jobs refuses those of the next schedule as well
+      return spec.suspend !== true;
     default:
       return false;
   }

@@ -12,6 +12,8 @@ interface Run {
  */
 export interface History {
   observe(replicaSet: ReplicaSetView, nowMs: number): void;
+  /** Nobody looked in between: a run that was open then is known until its begin, and anew from its end. */
+  blind(fromMs: number, untilMs: number): void;
   /** The longest time this revision was fully available without a break. */
   longestAvailableMs(uid: string, nowMs: number): number;
 }
@@ -31,6 +33,13 @@ export function createHistory(max = 20_000): History {
         delete run.availableSinceMs;
       }
       runs.set(replicaSet.uid, run);
+    },
+    blind(fromMs, untilMs) {
+      for (const run of runs.values()) {
+        if (run.availableSinceMs === undefined) continue;
+        run.longestMs = lengthOf(run, Math.max(fromMs, run.availableSinceMs));
+        run.availableSinceMs = Math.max(untilMs, run.availableSinceMs);
+      }
     },
     longestAvailableMs(uid, nowMs) {
       const run = runs.get(uid);

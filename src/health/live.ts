@@ -6,6 +6,8 @@ export interface LiveHealth {
   why: string;
   ready: number;
   desired: number;
+  /** A living pod of it crashes again and again. */
+  crashing: boolean;
   /** Of all its pods together. */
   restarts: number;
   /** Of containers that have ended: how long a crash loop lets a pod look fine. */

@@ -9,6 +9,21 @@ import { spokenDuration } from '../lib/duration.ts';
 export const isLooping = ({ waiting, isDown, restarts, ended }: ContainerView): boolean =>
   waiting === 'CrashLoopBackOff' || (isDown && restarts > 0 && ended?.exitCode !== 0);
 
+const isLiving = (pod: PodView): boolean => !pod.deleting && !isFinished(pod);
+
+/** A living pod that loops, or that was started again and is not ready. */
+export const isCrashing = (pod: PodView): boolean =>
+  isLiving(pod) && pod.containers.some((it) => isLooping(it) || (it.restarts > 0 && !it.ready));
+
+/** The longest back-off between two starts is five minutes. */
+const latelyMs = 600_000;
+
+/** The same, or up again after an end a moment ago: without a readiness probe that is how it looks between two crashes. */
+export const hasCrashedLately = (pod: PodView, nowMs: number): boolean =>
+  isCrashing(pod) ||
+  (isLiving(pod) &&
+    pod.containers.some(({ restarts, ended }) => restarts > 0 && ended && nowMs - ended.finishedAtMs < latelyMs));
+
 /** Nothing restarts it any more: an evicted pod stays for hours, its last exits on it, beside its replacement. */
 export const isFinished = ({ phase }: PodView): boolean => phase === 'Failed' || phase === 'Succeeded';
 

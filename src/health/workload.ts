@@ -1,6 +1,6 @@
 import type { PodView } from '../kube/views.ts';
 import type { LiveHealth } from './live.ts';
-import { isFinished, isLooping } from './loop.ts';
+import { isCrashing, isFinished, isLooping } from './loop.ts';
 
 /** A workload's own counts, whatever its kind. */
 export interface WorkloadCounts {
@@ -15,6 +15,7 @@ export const gone: LiveHealth = {
   why: '',
   ready: 0,
   desired: 0,
+  crashing: false,
   restarts: 0,
   longestUptimeMs: 0,
   affected: [],
@@ -31,6 +32,7 @@ export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[])
     why,
     ready: counts.ready,
     desired: counts.desired,
+    crashing: living.some(isCrashing),
     restarts: containers.reduce((sum, container) => sum + container.restarts, 0),
     longestUptimeMs: Math.max(0, ...containers.map((container) => container.ended?.uptimeMs ?? 0)),
     affected: [],

@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/live.ts';
+import type { Remediation } from '../kube/remediation.ts';
 import { type Stable, windowMs } from '../health/stability.ts';
+import { isStillTrue } from '../health/truth.ts';
 
 /** How often a target is read again: rarely while broken, closely once it looks healthy. */
 const brokenMs = 5_000;
@@ -8,27 +10,38 @@ const healingMs = 1_000;
 
 export interface Facts {
   class: string;
+  /** Of the whole episode: new pods have no past, but the trouble has. */
+  longestUptimeMs: number;
+  /** The Remediation that holds the key; none while nobody was told. */
+  holder?: Remediation;
   live: LiveHealth;
   stable: Stable | undefined;
   config: Config;
   nowMs: number;
 }
 
-const hasHeld = ({ class: failureClass, live, stable, config, nowMs }: Facts): boolean =>
-  stable !== undefined &&
-  nowMs - stable.sinceMs >= windowMs(failureClass, config.recovery.stableFor, live.longestUptimeMs);
+/** At least as long as the controller watches a fix that was applied. */
+function hasHeld({ class: failureClass, stable, config, nowMs, longestUptimeMs, holder }: Facts): boolean {
+  const own = windowMs(failureClass, config.recovery.stableFor, longestUptimeMs);
+  const window = Math.max(own, (holder?.status?.execution?.stableSeconds ?? 0) * 1000);
+  return stable !== undefined && nowMs - stable.sinceMs >= window;
+}
 
 export type UntoldStep = { do: 'wait'; ms: number } | { do: 'tell' } | { do: 'forget'; because: 'healed' | 'gone' };
 
 /** Pure. Patience is over: still broken is told, healed for the window is forgotten, in between is watched. */
 export function decideUntold(facts: Facts): UntoldStep {
   if (facts.live.gone) return { do: 'forget', because: 'gone' };
-  if (!facts.live.healthy) return { do: 'tell' };
+  if (!facts.live.healthy) return isStillTrue(facts.class, facts.live) ? { do: 'tell' } : { do: 'wait', ms: brokenMs };
   return hasHeld(facts) ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: healingMs };
 }
+
+/** The controller is at work on it: its verdict comes first, and then the end of the episode. */
+const isBeingFixed = ({ holder }: Facts): boolean =>
+  ['Approved', 'Applying', 'Applied'].includes(holder?.status?.phase ?? '');
 
 /** Pure. Whether the episode of an open Remediation is over, and when to look again. */
 export function decideCleared(facts: Facts): { cleared: boolean; againInMs: number } {
   if (!facts.live.healthy) return { cleared: false, againInMs: brokenMs };
-  return { cleared: hasHeld(facts), againInMs: healingMs };
+  return { cleared: hasHeld(facts) && !isBeingFixed(facts), againInMs: healingMs };
 }

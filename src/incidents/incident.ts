@@ -28,6 +28,15 @@ export interface Seen {
   nowMs: number;
 }
 
+/** Pure. The first signal after an episode has ended begins the next one, with all its patience. */
+export const renewed = (last: Incident, { forMs, specificity }: FailureClass): Incident => ({
+  ...last,
+  specificity,
+  firstSeenMs: last.lastSeenMs,
+  dueMs: last.lastSeenMs + forMs,
+  count: 1,
+});
+
 /** Pure. Another signal of the same key: counted, and the most specific class names it. */
 export function fold(before: Incident | undefined, { key, object, signal, row, nowMs }: Seen): Incident {
   const named = {

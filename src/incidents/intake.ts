@@ -5,11 +5,11 @@ import type { Log } from '../lib/log.ts';
 import { createQueue } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
 import { filterOutcome } from '../signals/filter.ts';
-import { type Signal, SignalOutcome } from '../signals/signal.ts';
+import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
 import type { Book } from './book.ts';
 import { fold } from './incident.ts';
 import { incidentKey } from './key.ts';
-import type { OwnerResolver } from './owner.ts';
+import type { OwnerResolver, Root } from './owner.ts';
 
 export interface IntakeDeps {
   book: Book;
@@ -46,13 +46,21 @@ export function createIntake({
   const outcomeFor = (s: Signal, object: { kind: string; name: string }): SignalOutcome =>
     filterOutcome(current(), { class: s.class, namespace: s.namespace, ...object }, ownNamespace);
 
+  /** Whoever ignores a workload does not want to hear of it behind a shared cause either. */
+  function judge(s: Signal, object: Root, root: Root | undefined): SignalOutcome {
+    const outcome = outcomeFor(s, object);
+    return outcome === SignalOutcome.kept && root ? outcomeFor(s, root) : outcome;
+  }
+
+  /** A list repeats what was counted and told before: not news, whenever we happen to start. */
+  const isKnownAlready = (s: Signal, key: string): boolean => s.listed === true && book.holderOf(key) !== undefined;
+
   function offer(s: Signal): void {
     // Cheap refusals first: most of a busy cluster's noise never costs a request.
     const outcome = outcomeFor(s, s.object);
     if (outcome === SignalOutcome.namespaceNotSelected || outcome === SignalOutcome.classDisabled)
       return count(outcome, s.class);
-    const { kind, name, uid } = s.object;
-    const of = [s.namespace, kind, name, uid, s.class, s.cause?.name ?? ''].join('/');
+    const of = identityOf(s);
     pending.set(of, [...(pending.get(of) ?? []), s]);
     queue.add(of);
   }
@@ -60,16 +68,19 @@ export function createIntake({
   async function take(of: string): Promise<undefined> {
     const [first] = pending.get(of) ?? [];
     if (!first) return;
-    const object = first.cause ? { ...first.cause, uid: '' } : await owners.rootOf(first.namespace, first.object);
+    const root = await owners.rootOf(first.namespace, first.object);
+    const object = first.cause ? { ...first.cause, uid: '' } : root;
     const signals = pending.get(of) ?? [];
     pending.delete(of);
     for (const s of signals) {
-      const outcome = object ? outcomeFor(s, object) : SignalOutcome.ownerUnknown;
+      const outcome = object ? judge(s, object, root) : SignalOutcome.ownerUnknown;
       count(outcome, s.class);
       if (!object || outcome !== SignalOutcome.kept) continue;
       const key = incidentKey(s.namespace, object);
-      const row = classOf(s.class, current());
-      book.incidents.set(key, fold(book.incidentOf(key), { key, object, signal: s, row, nowMs: clock.now() }));
+      if (!isKnownAlready(s, key)) {
+        const row = classOf(s.class, current());
+        book.incidents.set(key, fold(book.incidentOf(key), { key, object, signal: s, row, nowMs: clock.now() }));
+      }
       onIncident(key);
     }
   }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
-import { isKnownKind } from '../kube/resources.ts';
+import { isForbidden, type KubeObject, type OwnerReference, type Reader } from '../kube/api.ts';
+import { isKnownKind, qualifiedKind } from '../kube/resources.ts';
 import { controllerOf } from '../kube/views.ts';
 import { ownerByName } from './generated-name.ts';
 
@@ -29,7 +29,7 @@ export function createOwnerResolver(reader: Reader, max = 10_000): OwnerResolver
     if (live === 'unreadable') return null;
     if (!live || (object.uid && live.metadata.uid !== object.uid)) return 'gone';
     const reference = controllerOf(live.metadata);
-    const owner = reference ? { kind: reference.kind, name: reference.name, uid: reference.uid } : null;
+    const owner = reference ? rootIn(reference) : null;
     owners.set(live.metadata.uid, { owner });
     return owner;
   }
@@ -50,6 +50,13 @@ export function createOwnerResolver(reader: Reader, max = 10_000): OwnerResolver
   }
   return { rootOf };
 }
+
+/** Somebody else's StatefulSet or Job is not the one we know how to read. */
+const rootIn = ({ apiVersion, kind, name, uid }: OwnerReference): Root => ({
+  kind: qualifiedKind(kind, apiVersion),
+  name,
+  uid,
+});
 
 const unreadable = (error: unknown): 'unreadable' => {
   if (isForbidden(error)) return 'unreadable';

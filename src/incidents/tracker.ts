@@ -13,10 +13,11 @@ import { isAlwaysOut } from '../lib/namespaces.ts';
 import { createQueue, type Outcome } from '../lib/queue.ts';
 import type { Derived, Subject } from '../proposals/derive.ts';
 import { remediationBody, remediationSpec } from '../proposals/record.ts';
-import { type Signal, SignalOutcome } from '../signals/signal.ts';
+import { classOf } from '../signals/classes.ts';
+import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
 import { createBook } from './book.ts';
 import { decideCleared, decideUntold, type Facts } from './decide.ts';
-import type { Incident } from './incident.ts';
+import { type Incident, renewed } from './incident.ts';
 import { createIntake } from './intake.ts';
 import { numberOf, remediationName } from './key.ts';
 import type { OwnerResolver, Root } from './owner.ts';
@@ -46,6 +47,19 @@ export interface Tracker {
 }
 
 export const ignoreAnnotation = 'tapfix.dev/ignore';
+const hasIgnore = (object: KubeObject | null | undefined): boolean =>
+  object?.metadata.annotations?.[ignoreAnnotation] === 'true';
+
+async function everyOne<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<boolean> {
+  for (const item of items) if (!(await holds(item))) return false;
+  return true;
+}
+
+/** What all readings of an episode together say. */
+interface Run {
+  stable: Stable | undefined;
+  longestUptimeMs: number;
+}
 
 /** With rights in a few namespaces only, the namespace itself may not be readable: then its annotations say nothing. */
 const unlessForbidden = (error: unknown): null => {
@@ -57,9 +71,9 @@ const unlessForbidden = (error: unknown): null => {
 export function createTracker(deps: TrackerDeps): Tracker {
   const { api, clock, log, current, ownNamespace, signal } = deps;
   const book = createBook();
-  const stableByKey = new Map<string, Stable>();
+  const runs = new Map<string, Run>(); // by key
   const writtenAt = new Map<string, number>(); // sightings, by the Remediation's uid
-  const early: Signal[] = [];
+  const early = new Map<string, Signal>(); // one of each, however long the first list takes
   let isAdopted = false;
 
   const queue = createQueue({
@@ -82,11 +96,12 @@ export function createTracker(deps: TrackerDeps): Tracker {
   /** A fresh reading, and since when all of them have been good. */
   async function look(key: string, failureClass: string, subject: HealthSubject, nowMs: number): Promise<Facts> {
     const live = await deps.readHealth(subject);
-    const held = holdStable(stableByKey.get(key), live, nowMs);
+    const before = runs.get(key);
+    const held = holdStable(before?.stable, live, nowMs);
     const stable = sinceLastSignal(held, book.incidents.get(key)?.lastSeenMs);
-    if (stable) stableByKey.set(key, stable);
-    else stableByKey.delete(key);
-    return { class: failureClass, live, stable, config: current(), nowMs };
+    const longestUptimeMs = Math.max(before?.longestUptimeMs ?? 0, live.longestUptimeMs);
+    runs.set(key, { stable, longestUptimeMs });
+    return { class: failureClass, live, stable, longestUptimeMs, config: current(), nowMs };
   }
 
   async function judgeUntold(seen: Incident, nowMs: number): Promise<Outcome> {
@@ -96,7 +111,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     if (step.do === 'wait') return { againInMs: step.ms };
     if (step.do === 'forget')
       return forget(seen, step.because === 'gone' ? SignalOutcome.targetGone : SignalOutcome.healedBeforeTold);
-    const whyNot = await whyNotTold(seen.namespace, object);
+    const whyNot = await whyNotTold(seen.namespace, object, facts.live.affected);
     return whyNot ? forget(seen, whyNot) : tell({ ...seen, object }, facts);
   }
 
@@ -107,17 +122,28 @@ export function createTracker(deps: TrackerDeps): Tracker {
     return { ...object, uid: live?.metadata.uid ?? '' };
   }
 
-  async function whyNotTold(namespace: string, { kind, name }: Root): Promise<SignalOutcome | undefined> {
+  async function whyNotTold(
+    namespace: string,
+    { kind, name }: Root,
+    affected: readonly string[],
+  ): Promise<SignalOutcome | undefined> {
     const space = await api.get<KubeObject>({ kind: 'Namespace', name: namespace }).catch(unlessForbidden);
     if (space === undefined || space?.metadata.deletionTimestamp) return SignalOutcome.namespaceTerminating;
-    const target = isKnownKind(kind) ? await api.get<KubeObject>({ kind, namespace, name }) : undefined;
-    const isIgnored = [space, target].some((live) => live?.metadata.annotations?.[ignoreAnnotation] === 'true');
+    const isIgnored =
+      hasIgnore(space) ||
+      (await isIgnoredByItself(namespace, `${kind}/${name}`)) ||
+      (affected.length > 0 && (await everyOne(affected, (workload) => isIgnoredByItself(namespace, workload))));
     return isIgnored ? SignalOutcome.ignoredByAnnotation : undefined;
+  }
+
+  async function isIgnoredByItself(namespace: string, workload: string): Promise<boolean> {
+    const [kind = '', name = ''] = workload.split('/');
+    return isKnownKind(kind) && hasIgnore(await api.get<KubeObject>({ kind, namespace, name }));
   }
 
   function forget({ key, class: failureClass }: Incident, outcome: SignalOutcome): undefined {
     book.incidents.delete(key);
-    stableByKey.delete(key);
+    runs.delete(key);
     deps.count(outcome, failureClass);
     log.info({ key, class: failureClass, outcome }, 'incident not told');
   }
@@ -168,29 +194,37 @@ export function createTracker(deps: TrackerDeps): Tracker {
       book.remember(await writeSightings(api, fix, next));
       writtenAt.set(uid, nowMs);
     }
-    const { cleared, againInMs } = decideCleared(facts);
+    const { cleared, againInMs } = decideCleared({ ...facts, holder: fix });
     if (!cleared) return { againInMs };
     const ended = await writeCleared(api, fix, facts.live.gone, nowMs);
     if (ended) book.remember(ended);
-    const isFresh = (book.incidents.get(key)?.lastSeenMs ?? 0) > nowMs;
-    if (!isFresh) book.incidents.delete(key);
-    stableByKey.delete(key);
+    runs.delete(key);
     writtenAt.delete(uid);
     log.info({ key, namespace, fix: fix.metadata.name }, 'incident cleared');
-    return isFresh ? { againInMs: 0 } : undefined;
+    return nextEpisode(key, nowMs);
+  }
+
+  /** A signal that came while the end was being written belongs to what comes next. */
+  function nextEpisode(key: string, clearedAtMs: number): Outcome {
+    const last = book.incidents.get(key);
+    book.incidents.delete(key);
+    if (!last || last.lastSeenMs <= clearedAtMs) return undefined;
+    book.incidents.set(key, renewed(last, classOf(last.class, current())));
+    return { againInMs: 0 };
   }
 
   return {
     onSignal(seen) {
       // Until the Remediations were listed nobody knows which of these are already told.
       if (isAdopted) intake.offer(seen);
-      else early.push(seen);
+      else early.set(identityOf(seen), seen);
     },
     onFixes(list) {
       book.replace(list);
       for (const fix of book.open()) queue.add(fix.spec.incident.key);
       isAdopted = true;
-      for (const seen of early.splice(0)) intake.offer(seen);
+      for (const seen of early.values()) intake.offer(seen);
+      early.clear();
     },
     onFix(change) {
       const fix = change.type === 'gone' ? book.forget(change) : change.view;

@@ -37,6 +37,13 @@ export type Kind = keyof typeof resources;
 
 export const isKnownKind = (kind: string): kind is Kind => Object.hasOwn(resources, kind);
 
+/** The kind; of another API group than ours by that name with its group behind it, as kubectl writes it: StatefulSet.apps.kruise.io */
+export function qualifiedKind(kind: string, apiVersion: string): string {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  if (!apiVersion || !isKnownKind(kind) || resources[kind].group === group) return kind;
+  return `${kind}.${group || 'core'}`;
+}
+
 export const apiVersionOf = (kind: Kind): string => {
   const { group, version } = resources[kind];
   return group ? `${group}/${version}` : version;

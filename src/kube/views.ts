@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from './api.ts';
+import { qualifiedKind } from './resources.ts';
 
 /**
  * Slim views: the few fields we decide on. Built once, at the edge, from whatever came off the wire;
@@ -111,7 +112,7 @@ export function viewEvent(object: KubeObject): EventView | undefined {
     reason: str(raw['reason']),
     message: str(raw['message']).slice(0, 4096),
     object: {
-      kind: str(about['kind']),
+      kind: qualifiedKind(str(about['kind']), str(about['apiVersion'])),
       name: str(about['name']),
       namespace: str(about['namespace']) || str(object.metadata.namespace),
       uid: str(about['uid']),

@@ -28,6 +28,8 @@ export interface WatchDeps<V> {
   onList(views: V[]): void;
   /** 'gone' also says that an object's view became undefined; it may come for one that was never seen. */
   onChange(change: Change<V>): void;
+  /** Nothing could be seen in between; what happened then is told from now on, late. */
+  onGap?(fromMs: number, untilMs: number): void;
   random?: () => number;
   /** How long the server shall keep one watch open; by default random, so that our watches do not end all at once. */
   timeoutSeconds?: number;
@@ -42,6 +44,9 @@ export interface Watch {
   synced(): boolean;
   run(signal: AbortSignal): Promise<void>;
 }
+
+/** A healthy watch has a bookmark about once a minute: after a longer silence what comes may be late. */
+const longestSilenceMs = 75_000;
 
 /** A server that ends each watch at once is asked no more often than this. */
 const shortestWatchMs = 1_000;
@@ -60,8 +65,18 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   const outage = createOutage({ clock, log, random, about });
   const guard = createGuard(log, about);
   let heardAtMs = Number.NEGATIVE_INFINITY;
+  let brokenSinceMs: number | undefined; // when it was last heard before it broke
   let synced = false;
   let version: string | undefined; // the last one seen; undefined = list first
+
+  function heard(): void {
+    const nowMs = clock.now();
+    const silentSinceMs = brokenSinceMs ?? (nowMs - heardAtMs > longestSilenceMs ? heardAtMs : undefined);
+    brokenSinceMs = undefined;
+    heardAtMs = nowMs;
+    if (silentSinceMs !== undefined && Number.isFinite(silentSinceMs))
+      guard('onGap', () => deps.onGap?.(silentSinceMs, nowMs));
+  }
 
   async function list(signal: AbortSignal): Promise<string> {
     const views: V[] = [];
@@ -69,7 +84,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     let query: Record<string, string> = { ...selector, limit: pageLimit };
     for (;;) {
       const { items, metadata } = await untilAborted(api.page(kind, namespace, query), signal);
-      heardAtMs = clock.now();
+      heard();
       first ??= metadata.resourceVersion ?? '';
       for (const item of items) {
         const view = guard('view', () => deps.view(item))?.value;
@@ -119,7 +134,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
 
   function take({ type, object }: WatchLine): void {
     if (type === 'ERROR') throw errorOfStatus(object);
-    heardAtMs = clock.now();
+    heard();
     outage.delivers();
     if (type !== 'BOOKMARK') tell(type, object);
     version = object.metadata?.resourceVersion || version;
@@ -150,6 +165,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
           if (!signal.aborted) await follow(version, signal);
         } catch (error) {
           if (signal.aborted) return;
+          brokenSinceMs ??= heardAtMs;
           const pauseMs = pauseAfter(error);
           if (pauseMs > 0) await clock.sleep(pauseMs, signal);
         }

@@ -1,7 +1,6 @@
 import type { Revision, Workload } from '../diagnosis/workload.ts';
 import { isReplicaSetAvailable, type History } from '../health/history.ts';
-import { isFinished, isLooping } from '../health/loop.ts';
-import type { PodView } from '../kube/views.ts';
+import { hasCrashedLately } from '../health/loop.ts';
 import type { WayBack } from './proposal.ts';
 
 export interface UndoFacts {
@@ -10,11 +9,6 @@ export interface UndoFacts {
   stableForMs: number;
   nowMs: number;
 }
-
-const isCrashing = (pod: PodView): boolean =>
-  !pod.deleting &&
-  !isFinished(pod) &&
-  pod.containers.some((container) => isLooping(container) || (container.restarts > 0 && !container.ready));
 
 /** How long a revision is known to have been healthy: as this process saw it, or by its pods' own words now. */
 export function healthyMs({ view }: Revision, { workload, history, nowMs }: Omit<UndoFacts, 'stableForMs'>): number {
@@ -34,7 +28,10 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   if (!deployment || !newest) return { refused: 'no revision to go back to: it is not a Deployment' };
   if (!previous) return { refused: 'this is its first revision, there is none to go back to' };
   if (deployment.paused) return { refused: 'the rollout is paused, somebody is at work on it' };
-  const crashing = pods.filter(isCrashing);
+  if (newest.view.createFailure)
+    return { refused: `pods of revision ${newest.view.revision} are refused, which is another trouble than a crash` };
+  const crashing = pods.filter((pod) => hasCrashedLately(pod, facts.nowMs));
+  if (crashing.length === 0) return { refused: 'no pod of it crashes at the moment' };
   if (!crashing.every((pod) => pod.owner?.uid === newest.view.uid))
     return { refused: `pods of an older revision crash as well, so revision ${newest.view.revision} did not bring it` };
   if (healthyMs(newest, facts) >= stableForMs)

@@ -1,13 +1,13 @@
 import { deleteResourceQuota } from '../actions/delete-resource-quota.ts';
 import { lastWriterOf } from '../diagnosis/changed.ts';
 import { readBlocked, readQuota, type QuotaObject } from '../diagnosis/quota.ts';
-import { excessIn } from '../health/blocked.ts';
+import { excessIn, wouldFit } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import { iso } from '../lib/clock.ts';
 import { counted } from '../lib/counted.ts';
 import { timeMs } from '../kube/views.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
-import type { Case } from './proposal.ts';
+import type { Case, Fix } from './proposal.ts';
 
 /** "requests.memory 50Mi, already used 48Mi, a pod asks 64Mi": the limits that were in the way, else all there are. */
 export function limitsInWords({ spec, status }: QuotaObject, blocked: readonly BlockedOwner[]): string {
@@ -53,17 +53,25 @@ function impactInWords(impacts: readonly string[]): string[] {
 export async function quotaCase(subject: Subject, { reader }: DeriveDeps): Promise<Case | undefined> {
   const quota = await readQuota(reader, subject.namespace, subject.object);
   if (!quota) return undefined;
-  const { name, uid } = quota.metadata;
-  const blocked = await readBlocked(reader, subject.namespace, name);
+  const blocked = await readBlocked(reader, subject.namespace, quota);
   const workloads = [...new Map(blocked.map((owner) => [owner.workload, impact(owner)])).values()];
   return {
     diagnosis: limitsInWords(quota, blocked),
     changed: changesOf(quota),
     evidence: impactInWords(workloads),
-    fix: {
-      action: deleteResourceQuota as never,
-      params: { name, uid },
-      why: `The namespace has no such limit afterwards; ${counted(workloads.length, 'workload')} can start pods again.`,
-    },
+    fix: fixOf(quota, blocked, workloads.length),
+  };
+}
+
+/** Deleting a quota that is in nobody's way helps nobody. */
+function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], workloads: number): Fix {
+  const { name, uid } = quota.metadata;
+  if (blocked.length === 0) return { refused: 'the quota refuses nobody at the moment' };
+  if (blocked.every(({ refusal }) => wouldFit(refusal, { ...quota.spec, ...quota.status })))
+    return { refused: 'the quota has room by now; who was refused tries again by itself within 16 minutes' };
+  return {
+    action: deleteResourceQuota as never,
+    params: { name, uid },
+    why: `The namespace has no such limit afterwards; ${counted(workloads, 'workload')} can start pods again.`,
   };
 }

@@ -8,7 +8,13 @@ export interface Signal {
   cause?: { kind: string; name: string };
   reason: string;
   message: string;
+  /** It was there when we (again) began to look: perhaps news, perhaps long known. */
+  listed?: boolean;
 }
+
+/** The same for every observation of the same trouble on the same object. */
+export const identityOf = ({ namespace, object, class: failureClass, cause }: Signal): string =>
+  [namespace, object.kind, object.name, object.uid, failureClass, cause?.name ?? ''].join('/');
 
 /** What became of a signal: each one ends in exactly one of these, counted by it. */
 export const SignalOutcome = {

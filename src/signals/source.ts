@@ -39,6 +39,7 @@ export function watchRevisions({ api, clock, log, namespace, history }: Omit<Sou
     kind: 'ReplicaSet',
     namespace,
     view: viewReplicaSet,
+    onGap: (fromMs, untilMs) => history.blind(fromMs, untilMs),
     onList: (views) => views.forEach(observe),
     onChange: (change) => change.type === 'upsert' && observe(change.view),
   });
@@ -47,10 +48,10 @@ export function watchRevisions({ api, clock, log, namespace, history }: Omit<Sou
 /** Events and pod status, as signals. What is in the first list is offered like everything else: patience and the live re-check judge it. */
 export function watchSignals(deps: SourceDeps): Watches {
   const { api, clock, log, namespace, onSignal, count } = deps;
-  const offer = (signal: Signal | undefined): void =>
-    signal ? onSignal(signal) : count(SignalOutcome.notAFailure, '');
+  const offer = (signal: Signal | undefined, listed = false): void =>
+    signal ? onSignal(listed ? { ...signal, listed } : signal) : count(SignalOutcome.notAFailure, '');
   const each = <V>(detect: (view: V) => Signal | undefined) => ({
-    onList: (views: V[]): void => views.forEach((view) => offer(detect(view))),
+    onList: (views: V[]): void => views.forEach((view) => offer(detect(view), true)),
     onChange: (change: Change<V>): void => {
       if (change.type === 'upsert') offer(detect(change.view));
     },

@@ -64,6 +64,7 @@ export const health = (over: Partial<LiveHealth> = {}): LiveHealth => ({
   why: '',
   ready: 3,
   desired: 3,
+  crashing: false,
   restarts: 0,
   longestUptimeMs: 300,
   affected: [],

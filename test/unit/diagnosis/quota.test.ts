@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHealth } from '../../../src/diagnosis/health.ts';
-import { readBlocked, readQuota } from '../../../src/diagnosis/quota.ts';
+import { type QuotaObject, readBlocked, readQuota } from '../../../src/diagnosis/quota.ts';
 import { blockedByQuota, refusal } from '../../support/street.ts';
 import { aShop, aWorkload, type Owner, type Shop } from './support.ts';
 
@@ -14,6 +14,12 @@ const saidOf = ({ server }: Shop, object: Owner, quota = 'tight'): unknown =>
     involvedObject: { ...object, namespace: 'shop' },
   });
 
+const aQuota = (name: string, over: Partial<QuotaObject> = {}): QuotaObject => ({
+  metadata: { name } as never,
+  spec: { hard: { pods: '1' } },
+  ...over,
+});
+
 const others: { name: string; make(shop: Shop): Owner; want: string[] }[] = [
   { name: 'a StatefulSet that is short', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 1, readyReplicas: 1 }), want: ['StatefulSet/a-statefulset 1/3'] },
   { name: 'a StatefulSet that has its pods by now', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 3 }), want: [] },
@@ -24,13 +30,15 @@ const others: { name: string; make(shop: Shop): Owner; want: string[] }[] = [
   { name: 'a Job that has failed', make: (shop) => aWorkload(shop, 'Job', {}, { conditions: [{ type: 'Failed', status: 'True' }] }), want: [] },
   { name: 'a StatefulSet of the same name that came later', make: (shop) => ({ ...aWorkload(shop, 'StatefulSet', { replicas: 3 }, {}), uid: 'before' }), want: [] },
   { name: 'a StatefulSet that is gone', make: () => ({ kind: 'StatefulSet', name: 'nobody', uid: 'x' }), want: [] },
+  { name: 'a CronJob whose Jobs are refused', make: (shop) => aWorkload(shop, 'CronJob', {}, {}), want: ['CronJob/a-cronjob 0/1'] },
+  { name: 'a CronJob that is suspended', make: (shop) => aWorkload(shop, 'CronJob', { suspend: true }, {}), want: [] },
   { name: 'a custom owner that we cannot read', make: () => ({ kind: 'Rollout', name: 'r', uid: 'x' }), want: [] },
 ]; // prettier-ignore
 for (const { name, make, want } of others)
   test(`blocked by an event's word and a fresh reading: ${name}: ${want.length > 0 ? 'yes' : 'no'}`, async () => {
     const shop = aShop();
     saidOf(shop, make(shop));
-    const blocked = await readBlocked(shop.reader, 'shop', 'tight');
+    const blocked = await readBlocked(shop.reader, 'shop', aQuota('tight'));
     assert.deepEqual(blocked.map(({ workload, ready, desired }) => `${workload} ${ready}/${desired}`), want); // prettier-ignore
   });
 
@@ -38,7 +46,7 @@ test('blocked ReplicaSets are known by their condition, and speak for their Depl
   const shop = aShop();
   blockedByQuota(shop, ['web', 'api']);
   shop.server.change('ReplicaSet', 'shop', 'web-7d9f8b6c5d', { spec: { replicas: 0 } });
-  const blocked = await readBlocked(shop.reader, 'shop', 'tight');
+  const blocked = await readBlocked(shop.reader, 'shop', aQuota('tight'));
   const { uid } = shop.server.get('ReplicaSet', 'shop', 'api-7d9f8b6c5d')!.metadata;
   assert.deepEqual(blocked, [
     {
@@ -53,19 +61,33 @@ test('blocked ReplicaSets are known by their condition, and speak for their Depl
   ]);
 });
 
+const rooms: { name: string; quota: Partial<QuotaObject>; blocked: boolean }[] = [
+  { name: 'that is as full as it was', quota: { spec: { hard: { pods: '1' } }, status: { used: { pods: '1' } } }, blocked: true },
+  { name: 'that was raised', quota: { spec: { hard: { pods: '100' } }, status: { used: { pods: '10' } } }, blocked: false },
+  { name: 'that others made room in', quota: { spec: { hard: { pods: '1' } }, status: { used: { pods: '0' } } }, blocked: false },
+  { name: 'that no longer limits it', quota: { spec: { hard: { services: '1' } }, status: { used: { services: '1' } } }, blocked: false },
+  { name: 'whose use is not known', quota: { spec: { hard: { pods: '1' } } }, blocked: true },
+]; // prettier-ignore
+for (const { name, quota, blocked } of rooms)
+  test(`an old event about a quota ${name}: ${blocked ? 'still blocked' : 'nobody is blocked'}`, async () => {
+    const shop = aShop();
+    saidOf(shop, aWorkload(shop, 'Job', {}, { active: 0, failed: 2 })); // in its own back-off, or still refused
+    assert.equal((await readBlocked(shop.reader, 'shop', aQuota('tight', quota))).length, blocked ? 1 : 0);
+  });
+
 test('a quota whose name begins like another is not that other', async () => {
   const shop = aShop();
   blockedByQuota(shop, ['api']);
   saidOf(shop, aWorkload(shop, 'StatefulSet', { replicas: 1 }, {}), 'tight-2');
-  assert.deepEqual(await readBlocked(shop.reader, 'shop', 'tigh'), []);
-  const [only] = await readBlocked(shop.reader, 'shop', 'tight-2');
+  assert.deepEqual(await readBlocked(shop.reader, 'shop', aQuota('tigh')), []);
+  const [only] = await readBlocked(shop.reader, 'shop', aQuota('tight-2'));
   assert.equal(only?.workload, 'StatefulSet/a-statefulset');
 });
 
 test('what another namespace is refused is not ours', async () => {
   const shop = aShop();
   blockedByQuota(shop, ['api'], 'pay');
-  assert.deepEqual(await readBlocked(shop.reader, 'shop', 'tight'), []);
+  assert.deepEqual(await readBlocked(shop.reader, 'shop', aQuota('tight')), []);
 });
 
 const quotas = [
@@ -101,3 +123,17 @@ test('who was touched by a cause that is over must be healthy as well', async ()
   const after = await read();
   assert.deepEqual([after.healthy, after.gone, after.ready], [true, true, 4]);
 });
+
+const touched: { name: string; affected: string; make(shop: Shop): void; healthy: boolean }[] = [
+  { name: 'a Job that failed for good waits for pods no longer', affected: 'Job/a-job', make: (shop) => void aWorkload(shop, 'Job', {}, { failed: 7, conditions: [{ type: 'Failed', status: 'True' }] }), healthy: true },
+  { name: 'a Job without its pod does', affected: 'Job/a-job', make: (shop) => void aWorkload(shop, 'Job', {}, {}), healthy: false },
+  { name: 'what is no workload proves nothing', affected: 'Namespace/shop', make: (shop) => void shop.server.seed('Namespace', undefined, { metadata: { name: 'shop' } }), healthy: true },
+]; // prettier-ignore
+for (const { name, affected, make, healthy } of touched)
+  test(`after the quota is gone: ${name}`, async () => {
+    const shop = aShop();
+    make(shop);
+    const object = { kind: 'ResourceQuota', name: 'tight', uid: '' };
+    const live = await readHealth(shop.reader, { namespace: 'shop', object, affected: [affected] });
+    assert.equal(live.healthy, healthy);
+  });

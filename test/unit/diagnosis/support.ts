@@ -1,3 +1,4 @@
+import { apiVersionOf, isKnownKind } from '../../../src/kube/resources.ts';
 import { fakeServer } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
@@ -15,7 +16,9 @@ export interface Owner {
 }
 
 export const ownedBy = ({ kind, name, uid }: Owner) => ({
-  ownerReferences: [{ apiVersion: 'v1', kind, name, uid, controller: true }],
+  ownerReferences: [
+    { apiVersion: isKnownKind(kind) ? apiVersionOf(kind) : 'example.com/v1', kind, name, uid, controller: true },
+  ],
 });
 
 const ended = { exitCode: 1, reason: 'Error', startedAt: '2026-11-16T03:00:00Z', finishedAt: '2026-11-16T03:00:20Z' };

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory } from '../../../src/health/history.ts';
+import { hasCrashedLately, isCrashing } from '../../../src/health/loop.ts';
 import { quotaHealth } from '../../../src/health/quota.ts';
 import { holdStable, sinceLastSignal, windowMs } from '../../../src/health/stability.ts';
 import { workloadHealth } from '../../../src/health/workload.ts';
 import { aContainer, aPod, aReplicaSet, crashing } from '../../support/views.ts';
 
+const nowMs = Date.parse('2026-11-16T03:12:00Z');
+const endedAt = (agoMs: number) =>
+  aContainer({ restarts: 2, ended: { reason: 'Error', exitCode: 1, uptimeMs: 5_000, finishedAtMs: nowMs - agoMs } });
 const full = { desired: 3, ready: 3, settled: true };
 const workloads = [
   { name: 'all ready and settled', counts: full, pods: [aPod()], why: '' },
@@ -85,3 +89,27 @@ test('a revision was healthy for its longest unbroken time, also after it was sc
   assert.equal(history.longestAvailableMs('rs-2', 90_000), 40_000);
   assert.equal(history.longestAvailableMs('never seen', 90_000), 0);
 });
+
+test('time that nobody watched is not credited to a revision; what was seen before and after is', () => {
+  const history = createHistory();
+  history.observe(aReplicaSet(), 0);
+  history.blind(1_000, 92_000); // the connection was dead, then what happened meanwhile arrives
+  history.observe(aReplicaSet({ available: 0 }), 92_000);
+  assert.equal(history.longestAvailableMs('rs-2', 200_000), 1_000);
+  history.observe(aReplicaSet(), 200_000);
+  history.blind(260_000, 300_000);
+  assert.equal(history.longestAvailableMs('rs-2', 310_000), 60_000);
+  assert.equal(history.longestAvailableMs('rs-2', 400_000), 100_000);
+});
+
+const pods = [
+  { name: 'in its back-off', pod: aPod({ containers: [crashing] }), now: true, lately: true },
+  { name: 'up again, not ready', pod: aPod({ ready: false, containers: [aContainer({ ready: false, restarts: 1 })] }), now: true, lately: true },
+  { name: 'up and ready a minute after a crash', pod: aPod({ containers: [endedAt(60_000)] }), now: false, lately: true },
+  { name: 'up and ready an hour after a crash', pod: aPod({ containers: [endedAt(3_600_000)] }), now: false, lately: false },
+  { name: 'starting for the first time', pod: aPod({ ready: false, containers: [aContainer({ ready: false })] }), now: false, lately: false },
+  { name: 'on its way out', pod: aPod({ deleting: true, containers: [crashing] }), now: false, lately: false },
+]; // prettier-ignore
+for (const { name, pod, now, lately } of pods)
+  test(`a pod ${name}: ${now ? 'crashes' : lately ? 'crashed lately' : 'does not crash'}`, () =>
+    assert.deepEqual([isCrashing(pod), hasCrashedLately(pod, nowMs)], [now, lately]));

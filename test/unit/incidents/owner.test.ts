@@ -9,7 +9,7 @@ const object = (uid: string, owner?: { kind: string; name: string; uid: string }
     uid,
     resourceVersion: '1',
     creationTimestamp: '',
-    ...(owner ? { ownerReferences: [{ apiVersion: 'v1', controller: true, ...owner }] } : {}),
+    ...(owner ? { ownerReferences: [{ apiVersion: 'apps/v1', controller: true, ...owner }] } : {}),
   },
 });
 

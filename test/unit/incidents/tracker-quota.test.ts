@@ -191,6 +191,7 @@ for (const { minutes, offered } of again)
     unblock(street, 'api');
     await street.advance(40_000);
     street.phase(name, 'Recovered');
+    await street.advance(2_000);
     await street.clock.advance((minutes - 1) * 60_000);
     block(street, 'api');
     process.onSignal(failedCreate(street, 'api'));

@@ -101,7 +101,7 @@ test('an owner that cannot be read for a while loses no signal', async () => {
   for (let n = 0; n < 3; n++) process.onSignal(podSignal(street));
   await street.advance(15_000);
   assert.deepEqual(street.outcomes, []);
-  await street.advance(60_000);
+  await street.advance(120_000); // the longest back-off, then patience
   assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.key), ['shop/Deployment/checkout']); // prettier-ignore
   assert.equal(street.fixes()[0]!.status?.sightings?.count, 3);
   assert.deepEqual(street.outcomes, ['Kept', 'Kept', 'Kept']);

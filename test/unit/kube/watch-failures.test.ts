@@ -155,3 +155,30 @@ test('bookmarks keep a quiet connection alive', async (t) => {
   }
   assert.equal(asked().length, 2);
 });
+
+test('after a break the time in which nothing was seen is told, before what happened in it', async (t) => {
+  const gaps: [number, number][] = [];
+  const order: string[] = [];
+  const { clock, until } = await watchRig(
+    t,
+    [listOfA, lines([bookmark('11')]), reset(), lines([added('b', '12')], 'stay')],
+    {
+      onGap: (fromMs, untilMs) => void (gaps.push([fromMs, untilMs]), order.push('gap')),
+      onChange: () => void order.push('change'),
+    },
+  );
+  const startMs = clock.now();
+  await until(() => order.includes('change'));
+  assert.deepEqual(order, ['gap', 'change']);
+  const [[fromMs, untilMs]] = gaps as [[number, number]];
+  assert.ok(fromMs >= startMs && untilMs > fromMs && untilMs <= clock.now());
+});
+
+test('a watch that the server ends in good order leaves no gap', async (t) => {
+  const gaps: unknown[] = [];
+  const { until, changes } = await watchRig(t, [listOfA, lines([bookmark('11')]), lines([added('b', '12')], 'stay')], {
+    onGap: (...gap) => void gaps.push(gap),
+  });
+  await until(() => changes.length === 1);
+  assert.deepEqual(gaps, []);
+});
