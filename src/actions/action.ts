@@ -11,6 +11,8 @@ export interface Right {
   group: string;
   resource: string;
   verb: string;
+  /** Of a patch: the fields of `spec` that it may change; without any it may only annotate. */
+  owns?: readonly string[];
 }
 
 export interface ActionContext {

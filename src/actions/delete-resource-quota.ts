@@ -5,6 +5,7 @@ import { objectName, uid } from '../kube/remediation.ts';
 import { counted } from '../lib/counted.ts';
 import { hashOf } from '../lib/hash.ts';
 import type { Action, ActionContext } from './action.ts';
+import { canBeNudged } from './nudge.ts';
 import { offLimits } from './ownership.ts';
 import { plain } from './plain.ts';
 
@@ -40,20 +41,18 @@ function undo(namespace: string, { metadata, spec }: Quota): string {
   return plain(found ?? "re-create the quota from this Remediation's status.execution.before", longestUndo);
 }
 
-/** A CronJob tries again by itself, at its next time. */
-const canBeNudged = ({ kind }: Blocked): boolean => kind !== 'CronJob';
-
 const namesShown = 8;
 const linesShown = 20;
 
 function diff(quota: Quota, blocked: readonly Blocked[]): string {
+  const retrying = blocked.filter(canBeNudged);
   const limits = Object.entries(quota.spec?.hard ?? {}).map(([what, limit]) => `  ${what}  ${limit}`);
   const more = limits.length > linesShown ? [`  and ${limits.length - linesShown} more limits`] : [];
-  const names = blocked.slice(0, namesShown).map(({ kind, name }) => `${kind} ${name}`);
-  const others = blocked.length > namesShown ? ` and ${blocked.length - namesShown} more` : '';
+  const names = retrying.slice(0, namesShown).map(({ kind, name }) => `${kind} ${name}`);
+  const others = retrying.length > namesShown ? ` and ${retrying.length - namesShown} more` : '';
   const retry =
-    blocked.length > 0
-      ? [`then make ${counted(blocked.length, 'owner')} retry at once: ${names.join(', ')}${others}`]
+    retrying.length > 0
+      ? [`then make ${counted(retrying.length, 'owner')} retry at once: ${names.join(', ')}${others}`]
       : [];
   const lines = [`delete ResourceQuota ${quota.metadata.name}`, ...limits.slice(0, linesShown), ...more, ...retry];
   return plain(lines.join('\n'), 8192);
@@ -82,7 +81,9 @@ export const deleteResourceQuota: Action<Params> = {
     const refusal = offLimits(`ResourceQuota ${params.name}`, quota.metadata);
     if (refusal) return refusal;
     const owners = await readBlocked(reader, namespace, quota);
-    const blocked = owners.filter(canBeNudged).map(({ kind, name, uid }) => ({ kind, name, uid }));
+    const blocked = owners.map(({ kind, name, uid }) => ({ kind, name, uid }));
+    if (blocked.length === 0)
+      return { ok: false, reason: 'NotBlocking', say: `ResourceQuota ${params.name} refuses nobody at the moment.` };
     const { resourceVersion } = quota.metadata;
     return {
       ok: true,

@@ -22,10 +22,13 @@ export async function nudge(
   await writer.patch({ kind: owner.kind as Kind, namespace, name: owner.name }, 'merge', body, { dryRun });
 }
 
+/** A CronJob tries again by itself, at its next time. */
+export const canBeNudged = ({ kind }: Blocked): boolean => kind !== 'CronJob';
+
 /** Those that are still there and still have fewer pods than they want. */
 export async function stillShort(reader: Reader, namespace: string, owners: readonly Blocked[]): Promise<Blocked[]> {
   const short: Blocked[] = [];
-  await inBatches(owners, async (owner) => {
+  await inBatches(owners.filter(canBeNudged), async (owner) => {
     if (!isKnownKind(owner.kind)) return;
     const live = await reader.get({ kind: owner.kind, namespace, name: owner.name });
     if (live?.metadata.uid === owner.uid && isShort(owner.kind, live)) short.push(owner);

@@ -23,20 +23,25 @@ interface Templated extends KubeObject {
 }
 
 const refOf = (name: string, namespace: string) => ({ kind: 'Deployment' as const, namespace, name });
-const targetHash = (uid: string, template: PodTemplate): string => hashOf({ uid, template });
+const currentHash = (uid: string, template: PodTemplate): string => hashOf({ uid, template });
+/** What is replaced and what replaces it: a ReplicaSet's template can be edited, and nobody was shown that. */
+const targetHash = (uid: string, current: PodTemplate, next: PodTemplate): string =>
+  hashOf({ uid, template: current, next: essence(next) });
 /** Enough to compare with, and to read. Who may read Remediations need not be one who may read literal env values. */
 const snapshot = ({ metadata, spec }: Templated): string =>
-  JSON.stringify({ targetHash: targetHash(metadata.uid, spec.template), template: withoutEnvValues(spec.template) });
+  JSON.stringify({ currentHash: currentHash(metadata.uid, spec.template), template: withoutEnvValues(spec.template) });
 
 async function read({ name, uid }: Params, { reader, namespace }: ActionContext): Promise<Templated | undefined> {
   const deployment = await reader.get<Templated>(refOf(name, namespace));
   return deployment?.metadata.uid === uid && !deployment.metadata.deletionTimestamp ? deployment : undefined;
 }
 
+/** Undefined when there is none, or more than one: which was meant is nothing to guess. */
 async function templateOf(params: Params, { reader, namespace }: ActionContext): Promise<PodTemplate | undefined> {
   const sets = await reader.list<Templated>('ReplicaSet', namespace);
   const ours = sets.filter((set) => controllerOf(set.metadata)?.uid === params.uid);
-  return ours.find((set) => viewReplicaSet(set)?.revision === params.toRevision)?.spec.template;
+  const [only, ...others] = ours.filter((set) => viewReplicaSet(set)?.revision === params.toRevision);
+  return others.length === 0 ? only?.spec.template : undefined;
 }
 
 function patch({ metadata }: Templated, template: PodTemplate, fixUid: string): JsonPatchOp[] {
@@ -58,7 +63,7 @@ export const rolloutUndo: Action<Params> = {
   block: 'rolloutUndo',
   params,
   role: 'tapfix-writer-workloads',
-  rights: [{ group: 'apps', resource: 'deployments', verb: 'patch' }],
+  rights: [{ group: 'apps', resource: 'deployments', verb: 'patch', owns: ['template'] }],
   verb: 'undo',
   noun: 'undo',
   target: ({ kind, name, uid }) => ({ kind, name, uid }),
@@ -86,7 +91,7 @@ export const rolloutUndo: Action<Params> = {
     const to = view.revision > 0 ? ` --to-revision=${view.revision}` : '';
     return {
       ok: true,
-      targetHash: targetHash(params.uid, current),
+      targetHash: targetHash(params.uid, current, next),
       before,
       diff: templateDiff(current, next),
       undo: `kubectl -n ${context.namespace} rollout undo deploy/${name}${to}`,
@@ -99,8 +104,8 @@ export const rolloutUndo: Action<Params> = {
     const live = await read(params, context);
     if (!live) return 'other';
     if (live.metadata.annotations?.[markAnnotation] === context.fixUid) return 'ours';
-    const shown = JSON.parse(before) as { targetHash?: string };
-    return targetHash(params.uid, live.spec.template) === shown.targetHash ? 'untouched' : 'other';
+    const known = JSON.parse(before) as { currentHash?: string };
+    return currentHash(params.uid, live.spec.template) === known.currentHash ? 'untouched' : 'other';
   },
 
   async snapshot(params, context) {

@@ -46,6 +46,9 @@ const mostTries = 3;
 type Said = Refusal | { ok: true; decision: 'Approved' | 'Rejected' | 'Asked' | 'Back'; say: string };
 const notRecorded = (why: string): Refusal =>
   refuse('NotRecorded', `${why}: the decision could not be recorded, press again.`);
+/** It may have arrived all the same. */
+const unclear = (why: string): Refusal =>
+  refuse('NotRecorded', `${why}; if the decision was recorded this message will say so, else press again.`);
 
 export function createApprovals(deps: ApprovalsDeps): Approvals {
   const { api, clock, log, current, confirms } = deps;
@@ -65,9 +68,9 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const answered = new AbortController();
     const timeout = clock.sleep(patienceMs, answered.signal).then((): Said => {
       late.abort();
-      return notRecorded('The cluster did not answer in time');
+      return unclear('The cluster did not answer in time');
     });
-    const answer = work(late.signal).catch((error: unknown): Said => notRecorded(outcomeOf(error)));
+    const answer = work(late.signal).catch(outcomeOf);
     const said = await Promise.race([answer, timeout]);
     answered.abort();
     if (late.signal.aborted) void answer.then(onLate);
@@ -96,6 +99,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       if (verdict.do === 'back') return back(fix!);
       const changed = verdict.do === 'reject' ? undefined : await notAsShown(fix!);
       if (changed) return changed;
+      if (late.aborted) break; // they were told that nothing was recorded
       if (verdict.do === 'ask') return ask(press, fix!);
       const said = await record(press, fix!, verdict.do === 'approve' ? 'Approved' : 'Rejected');
       if (said) return said;
@@ -183,8 +187,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
 const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
 
-const outcomeOf = (error: unknown): string =>
-  error instanceof ApiError ? `The cluster said ${error.reason}` : 'The cluster could not be reached';
+const outcomeOf = (error: unknown): Refusal =>
+  error instanceof ApiError
+    ? notRecorded(`The cluster said ${error.reason}`)
+    : unclear('The cluster could not be reached');
 
 function consequenceOf(fix: Remediation): string {
   try {

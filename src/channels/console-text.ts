@@ -29,8 +29,11 @@ function rowText(label: string, lines: readonly Line[]): string[] {
 }
 
 /** Something exact is never reflowed, only indented. */
-const lineText = (line: Line, indent: string): string[] =>
-  typeof line === 'string' ? wrap(line, indent, indent) : line.code.split('\n').map((code) => `${indent}  ${code}`);
+function lineText(line: Line, indent: string): string[] {
+  if (typeof line === 'string') return wrap(line, indent, indent);
+  const exact = 'code' in line ? line.code : line.command; // a terminal has room for the whole of it
+  return exact.split('\n').map((text) => `${indent}  ${text}`);
+}
 
 function wrap(text: string, indent: string, firstIndent: string): string[] {
   const lines: string[] = [];

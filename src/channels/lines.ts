@@ -1,4 +1,4 @@
-import type { Dot, Line } from '../notices/message.ts';
+import type { Dot } from '../notices/message.ts';
 
 export const dots: Readonly<Record<Dot, string>> = {
   red: '🔴',
@@ -9,4 +9,5 @@ export const dots: Readonly<Record<Dot, string>> = {
   grey: '⚪',
 };
 
-export const textOf = (line: Line): string => (typeof line === 'string' ? line : line.code);
+/** Said after "put it back with", before the command that stands in for one that has no room. */
+export const insteadOfCommand = 'a command too long for this message; this prints it:';

@@ -1,5 +1,6 @@
 import { readAffected } from '../diagnosis/health.ts';
 import type { LiveHealth } from '../health/live.ts';
+import { gone } from '../health/workload.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { controllerOf } from '../kube/views.ts';
@@ -10,6 +11,7 @@ export async function readBlockedHealth(
   namespace: string,
   blocked: readonly Blocked[],
 ): Promise<LiveHealth> {
+  if (blocked.length === 0) return { ...gone, gone: false, healthy: false, why: 'whom it blocked is not known' };
   const workloads = new Set<string>();
   for (const owner of blocked) workloads.add(await workloadOf(reader, namespace, owner));
   return readAffected(reader, namespace, [...workloads]);

@@ -1,5 +1,6 @@
 import type { Remediation } from '../kube/remediation.ts';
 import type { Change } from '../kube/watch.ts';
+import { isSelected } from '../config/selection.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Queue } from '../lib/queue.ts';
 import { createQueue } from '../lib/queue.ts';
@@ -26,7 +27,9 @@ const sweepEveryMs = 60_000;
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
 
 interface Known {
+  namespace: string | undefined;
   name: string;
+  incident: string;
   follows: { name: string; uid: string } | undefined;
   isOfInterest: boolean;
 }
@@ -43,14 +46,29 @@ export function createController(deps: ControllerDeps): Controller {
     lock,
     withRights: createRights(deps),
     telling: createTelling(deps),
-    successorOf: (uid) => [...known.values()].find(({ follows }) => follows?.uid === uid)?.name,
+    successorOf: ({ metadata, spec }) =>
+      [...known.values()].find(
+        ({ namespace, incident, follows }) =>
+          namespace === metadata.namespace &&
+          incident === spec.incident.key &&
+          follows?.uid === metadata.uid &&
+          follows.name === metadata.name,
+      )?.name,
     onPhase: (phase) => deps.metrics?.phase(phase),
   });
 
   function upsert(fix: Remediation): void {
     const { namespace, name } = fix.metadata;
     const { follows } = fix.spec;
-    const entry = { name, follows, isOfInterest: isOfInterest(fix, clock.now()) };
+    // Others are another installation's: a verdict of ours would stand in its way.
+    const isOurs = isSelected(deps.current(), namespace ?? '', deps.namespace);
+    const entry = {
+      namespace,
+      name,
+      incident: fix.spec.incident.key,
+      follows,
+      isOfInterest: isOurs && isOfInterest(fix, clock.now()),
+    };
     known.set(keyOf(namespace, name), entry);
     if (entry.isOfInterest) queue?.add(keyOf(namespace, name));
     const followed = follows && keyOf(namespace, follows.name);

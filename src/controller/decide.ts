@@ -51,6 +51,9 @@ export const interrupted = 'the target was changed otherwise in the meantime; ta
 /** An approval that could not be acted on for this long (we were down, the target was busy) is history. */
 const longestApprovedMs = 60 * 60_000;
 
+/** An execution that could not be finished for this long is not taken up again. */
+const longestApplyingMs = 10 * 60_000;
+
 /** Tries without a clear answer before an untouched target is left alone. */
 const mostAttempts = 10;
 
@@ -170,18 +173,37 @@ function healed({ fix, live, stable, config, nowMs }: Facts): Step {
   return move('Resolved', 'AlreadyHealthy', 'already healthy, nothing changed');
 }
 
-function applying({ trace, attempts = 0 }: Facts): Step {
-  switch (trace) {
+const startedAtMs = ({ status }: Remediation): number => timeMs(status?.execution?.startedAt);
+
+/** Longer than an uninterrupted execution takes: the world may be another one by now. */
+export const wasInterrupted = (fix: Remediation, nowMs: number): boolean => nowMs > startedAtMs(fix) + 60_000;
+
+function applying(facts: Facts): Step {
+  switch (facts.trace) {
     case 'ours':
       return { do: 'finish' };
     case 'untouched':
-      if (attempts < mostAttempts) return { do: 'act' };
-      return failed('NoAnswer', `the API server did not take the change after ${attempts} tries; nothing was changed`);
+      return whyNotAnyMore(facts) ?? { do: 'act' };
     case 'other':
       return failed('Interrupted', interrupted);
     default:
       return nothing;
   }
+}
+
+/** The approval was for then. Nothing was changed yet, so leaving it at that is safe. */
+function whyNotAnyMore({ fix, guard, config, live, attempts = 0, nowMs }: Facts): Step | undefined {
+  const type = fix.spec.action?.type ?? 'nothing';
+  if (guard) return failed(guard.reason, guard.say);
+  if (!config.actions.allow.includes(type)) return failed('NotAllowed', `${type} is not allowed by the configuration`);
+  if (nowMs > startedAtMs(fix) + longestApplyingMs)
+    return failed(
+      'TooLate',
+      `it could not be applied within ${spokenDuration(longestApplyingMs)}; nothing was changed`,
+    );
+  if (live?.healthy) return failed('AlreadyHealthy', 'already healthy by now; nothing was changed');
+  if (attempts < mostAttempts) return undefined;
+  return failed('NoAnswer', `the API server did not take the change after ${attempts} tries; nothing was changed`);
 }
 
 const recoveryFacts = ({ fix, config, stable, nowMs }: Facts) => ({

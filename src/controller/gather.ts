@@ -8,7 +8,7 @@ import { readBlockedHealth } from './blocked-health.ts';
 import type { Deps } from './context.ts';
 import { contextOf, parsedActionOf, subjectOf } from './context.ts';
 import type { Facts } from './decide.ts';
-import { isWatchedLate, needsRehearsal } from './decide.ts';
+import { isWatchedLate, needsRehearsal, wasInterrupted } from './decide.ts';
 import { guard, readNamespaceLabels } from './guard.ts';
 import { nextStable } from './recovery.ts';
 
@@ -43,8 +43,8 @@ async function approved(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
   const parsed = parsedActionOf(fix);
   if (known.guard || needsRehearsal(fix)) return known;
   if ('ok' in parsed) return { ...known, prepared: parsed };
-  const affected = fix.status?.sightings?.affected ?? [];
-  const live = await deps.readHealth(deps.api, { ...subjectOf(fix), affected }, nowMs);
+  // By our own reading alone: whom the watcher calls affected is its word, and no reason to act.
+  const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
   const stable = stableSince(fix, memory, live, nowMs);
   const busy = await readBusy(deps, fix, parsed);
   const prepared = await parsed.action.prepare(parsed.params, contextOf(fix, deps.api));
@@ -70,11 +70,14 @@ function targetOf({ action, params }: ParsedAction): string {
 }
 
 async function applying(deps: Deps, facts: Facts, { attempts }: Memory): Promise<Facts> {
-  const parsed = parsedActionOf(facts.fix);
+  const { fix, nowMs } = facts;
+  const parsed = parsedActionOf(fix);
   if ('ok' in parsed) return facts;
-  const before = facts.fix.status?.execution?.before ?? '{}';
-  const trace = await parsed.action.inspect(parsed.params, before, contextOf(facts.fix, deps.api));
-  return { ...facts, trace, attempts };
+  const before = fix.status?.execution?.before ?? '{}';
+  const trace = await parsed.action.inspect(parsed.params, before, contextOf(fix, deps.api));
+  const known = { ...(await guarded(deps, facts)), trace, attempts };
+  if (trace !== 'untouched' || !wasInterrupted(fix, nowMs)) return known;
+  return { ...known, live: await deps.readHealth(deps.api, subjectOf(fix), nowMs) };
 }
 
 async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
@@ -93,5 +96,6 @@ async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: nu
     return readBlockedHealth(api, contextOf(fix, api).namespace, fix.status?.execution?.blocked ?? []);
   }
   const live = await readHealth(api, subjectOf(fix), nowMs);
-  return live.gone ? { ...live, healthy: false, why: 'it is no longer there' } : live;
+  if (live.gone) return { ...live, healthy: false, why: 'it is no longer there' };
+  return live.desired === 0 ? { ...live, healthy: false, why: 'it was scaled to zero' } : live;
 }

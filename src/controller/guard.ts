@@ -1,9 +1,9 @@
 import type { Refusal } from '../actions/action.ts';
 import { isProtected } from '../actions/ownership.ts';
 import type { Config } from '../config/schema.ts';
+import { isSelected } from '../config/selection.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isForbidden } from '../kube/api.ts';
-import { matchesAny } from '../lib/glob.ts';
 import { isAlwaysOut } from '../lib/namespaces.ts';
 
 export interface Place {
@@ -14,14 +14,14 @@ export interface Place {
 }
 
 /** Pure: why nothing may be changed in this namespace; undefined when it may. */
-export function guard({ namespace, own, labels }: Place, { namespaces }: Config): Refusal | undefined {
+export function guard({ namespace, own, labels }: Place, config: Config): Refusal | undefined {
   if (isAlwaysOut(namespace, own) || isProtected({ labels: labels ?? {} })) {
     return no(
       'ProtectedNamespace',
       `Namespace ${namespace} is protected: tapfix only tells, it changes nothing there.`,
     );
   }
-  if (!matchesAny(namespaces.include, namespace) || matchesAny(namespaces.exclude, namespace)) {
+  if (!isSelected(config, namespace, own)) {
     return no('NotWatched', `Namespace ${namespace} is not among those that tapfix is configured for.`);
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { inBatches, nudge, stillShort } from '../actions/nudge.ts';
+import { canBeNudged, inBatches, nudge, stillShort } from '../actions/nudge.ts';
 import type { Hand } from '../actions/perform.ts';
 import type { Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
@@ -43,7 +43,7 @@ export async function nudgeUntilPodsAppear({ hand, reader, clock, log }: NudgeDe
 
 /** The same requests, changing nothing. Owners come and go; any other no is a no to the whole fix. */
 export async function rehearseNudges(hand: Hand, { namespace, fixUid, blocked }: NudgeWork): Promise<void> {
-  await inBatches(blocked, async (owner) => {
+  await inBatches(blocked.filter(canBeNudged), async (owner) => {
     try {
       await nudge(hand, namespace, owner, `${fixUid}-1`, true);
     } catch (error) {

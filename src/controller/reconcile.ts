@@ -24,8 +24,8 @@ export interface ReconcileDeps extends Deps {
   lock: Lock;
   withRights: WithRights;
   telling: Telling;
-  /** The name of the Remediation that follows the one with this uid. */
-  successorOf(uid: string): string | undefined;
+  /** The name of the Remediation that follows this one. */
+  successorOf(fix: Remediation): string | undefined;
   onPhase(phase: Phase): void;
 }
 
@@ -107,7 +107,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     const { uid } = fix.metadata;
     const memory = memories.get(uid) ?? { attempts: 0 };
     memories.set(uid, memory);
-    const facts = await gather(deps, fix, memory, deps.successorOf(uid));
+    const facts = await gather(deps, fix, memory, deps.successorOf(fix));
     if (facts.stable) memory.stable = facts.stable;
     else delete memory.stable;
     return perform(decide(facts), facts, memory);

@@ -78,10 +78,9 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
   return async (fix, parsed, guard) => {
     const config = current();
     const refusal = guard ?? notAllowed(fix, config);
-    const [prepared, own] = await Promise.all([
-      conditionOf(fix, 'Rehearsed') ? undefined : rehearsed(fix, refusal ?? parsed),
-      conditionOf(fix, 'Confirmed') ? undefined : confirmed(fix, config),
-    ]);
+    const prepared = conditionOf(fix, 'Rehearsed') ? undefined : await rehearsed(fix, refusal ?? parsed);
+    // In this order: what is confirmed must not be older than what is shown.
+    const own = conditionOf(fix, 'Confirmed') ? undefined : await confirmed(fix, config);
     const word: Word = { conditions: [] };
     if (prepared) word.conditions.push(conditionAbout(prepared));
     if (prepared?.ok) word.preview = preview(prepared, clock.now());

@@ -112,9 +112,8 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
   };
 }
 
-/** An admission policy's no is final; the authorizer's may be lag. */
-const isLag = (error: unknown): boolean =>
-  isForbidden(error) && !/admission|denied the request|denied request/i.test(messageOf(error));
+/** The authorizer's no may be lag, and has these words; an admission policy's no is final. */
+const isLag = (error: unknown): boolean => isForbidden(error) && / cannot \w+ resource "/.test(messageOf(error));
 
 const isSame = (found: Binding, wanted: ReturnType<typeof bindingFor>): boolean =>
   found.roleRef.name === wanted.roleRef.name &&

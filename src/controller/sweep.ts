@@ -10,7 +10,7 @@ import type { Log } from '../lib/log.ts';
 import { needsRehearsal } from './decide.ts';
 import type { Lock } from './lock.ts';
 import type { Binding } from './rights.ts';
-import { managedBy } from './rights.ts';
+import { managedBy, writerAccount } from './rights.ts';
 
 const longestLifeMs = 15 * 60_000;
 
@@ -26,10 +26,18 @@ export interface SweepDeps {
   log: Log;
   lock: Lock;
   current(): Config;
+  /** tapfix's own namespace. */
+  namespace: string;
 }
 
 /** Removes rights that a crash left behind. Under the write lock, so that none of our own are in use. */
-export function createSweeper({ api, log, lock, current }: SweepDeps): (nowMs: number) => Promise<void> {
+export function createSweeper({
+  api,
+  log,
+  lock,
+  current,
+  namespace: own,
+}: SweepDeps): (nowMs: number) => Promise<void> {
   async function owner({ metadata }: Binding): Promise<Remediation | undefined> {
     const reference = metadata.ownerReferences?.find(({ kind }) => kind === 'Remediation');
     if (!reference) return undefined;
@@ -45,7 +53,8 @@ export function createSweeper({ api, log, lock, current }: SweepDeps): (nowMs: n
       await api.delete({ kind: 'RoleBinding', namespace: namespace!, name }, { uid });
       log.info({ namespace, name }, 'left-over rights removed');
     } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+      if (!isNotFound(error) && !isConflict(error))
+        log.warn({ namespace, name, error: messageOf(error) }, 'left-over rights not removed');
     }
   }
 
@@ -55,7 +64,7 @@ export function createSweeper({ api, log, lock, current }: SweepDeps): (nowMs: n
         await lock(async () => {
           const labelSelector = Object.entries(managedBy).map((pair) => pair.join('=')).join(','); // prettier-ignore
           const found = await api.list<Binding>('RoleBinding', namespace, { labelSelector });
-          for (const binding of found.filter(isMinted)) await sweepOne(binding, nowMs);
+          for (const binding of found.filter((one) => isMinted(one, own))) await sweepOne(binding, nowMs);
         });
       } catch (error) {
         log.warn({ namespace, error: messageOf(error) }, 'sweep failed');
@@ -64,8 +73,12 @@ export function createSweeper({ api, log, lock, current }: SweepDeps): (nowMs: n
   };
 }
 
-/** Our own installation's bindings carry the label too. */
-const isMinted = ({ metadata }: Binding): boolean => /^tapfix-[0-9a-f-]{36}$/.test(metadata.name);
+/** Minted by this installation; its own bindings and another one's carry the label too. */
+const isMinted = ({ metadata, subjects }: Binding, own: string): boolean =>
+  /^tapfix-[0-9a-f-]{36}$/.test(metadata.name) &&
+  subjects?.length === 1 &&
+  subjects[0]?.name === writerAccount &&
+  subjects[0].namespace === own;
 
 /** Only literal names: tapfix may list just there. undefined is the whole cluster. */
 const scopes = ({ namespaces: { include } }: Config): (string | undefined)[] =>

@@ -4,13 +4,19 @@ import type { LiveHealth } from './live.ts';
 export interface Stable {
   sinceMs: number;
   restarts: number;
+  /** The last good reading. */
+  readAtMs: number;
 }
 
-/** A restart is a break even if both readings look fine. Fewer restarts than before are other pods: a break as well. */
+/** What nobody read for longer than this was not seen to be healthy. */
+const longestGapMs = 20_000;
+
+/** A restart is a break even if both readings look fine, and so is a time without readings. Fewer restarts than before are other pods: a break as well. */
 export function holdStable(before: Stable | undefined, live: LiveHealth, nowMs: number): Stable | undefined {
   if (!live.healthy) return undefined;
-  if (!before || before.restarts !== live.restarts) return { sinceMs: nowMs, restarts: live.restarts };
-  return before;
+  const { restarts } = live;
+  const goesOn = before && before.restarts === restarts && nowMs - before.readAtMs <= longestGapMs;
+  return { sinceMs: goesOn ? before.sinceMs : nowMs, restarts, readAtMs: nowMs };
 }
 
 /** A signal after the run began is a break as well, even when no reading caught it. */

@@ -60,7 +60,9 @@ export class Unreachable extends Error {
 }
 
 export const hasCode = (error: unknown, code: number): boolean => error instanceof ApiError && error.code === code;
-export const isNotFound = (error: unknown): boolean => hasCode(error, 404);
+/** The reason of a 404 that is not about an object. */
+export const noSuchPath = 'NoSuchPath';
+export const isNotFound = (error: unknown): boolean => hasCode(error, 404) && (error as ApiError).reason !== noSuchPath;
 export const isConflict = (error: unknown): boolean => hasCode(error, 409);
 export const isForbidden = (error: unknown): boolean => hasCode(error, 403);
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { spokenDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
-import { ApiError, Unreachable } from './api.ts';
+import { ApiError, noSuchPath, Unreachable } from './api.ts';
 
 /** The parts of a Kubernetes Status that we use. */
 interface Status {
@@ -26,7 +26,9 @@ export function errorOf(code: number, headers: Dispatcher.ResponseData['headers'
   if (status?.kind === 'Status') return errorOfStatus(status, code, afterMs(Number(headers['retry-after'])));
   const words = STATUS_CODES[code] ?? 'error';
   const message = text ? `HTTP ${code} ${words}: ${cut(text, 300)}` : `HTTP ${code} ${words}`;
-  return new ApiError(message, code, words.replaceAll(' ', ''), afterMs(Number(headers['retry-after'])));
+  // Whoever says 404 without a Status is not telling that the object is gone: a proxy's page, or an API that is not there.
+  const reason = code === 404 ? noSuchPath : words.replaceAll(' ', '');
+  return new ApiError(message, code, reason, afterMs(Number(headers['retry-after'])));
 }
 
 /** A Status object, from an answer or from an ERROR line of a watch. */

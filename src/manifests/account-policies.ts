@@ -22,14 +22,37 @@ const pairOf = ({ group, resource, verb }: Right): string[] =>
 const isProtected = (object: string): string =>
   `${object}.?metadata.?labels[?'${protectedLabel}'].orValue('') == 'true'`;
 
-/** Owners that are only touched to make them retry: nothing but an annotation may differ. */
-const nudged = ['apps/replicasets', 'apps/statefulsets', 'apps/daemonsets', 'batch/jobs'];
-const same = (field: string): string => `object.${field} == oldObject.${field}`;
-const sameMeta = (field: string): string => `object.metadata.?${field} == oldObject.metadata.?${field}`;
+const same = (part: string, field: string): string => `object.${part}.?${field} == oldObject.${part}.?${field}`;
+
+/** Every field of the specs of which an action owns a part: CEL cannot compare "all but one". */
+const specFields: Readonly<Record<string, readonly string[]>> = {
+  'apps/deployments': ['replicas', 'selector', 'template', 'strategy', 'minReadySeconds', 'revisionHistoryLimit', 'paused', 'progressDeadlineSeconds'],
+}; // prettier-ignore
+
+/** What must stay as it was when the writer patches one of these: all that no action owns. */
+function keeps(resource: string, rights: readonly Right[]): string {
+  const owned = rights
+    .filter((right) => `${right.group}/${right.resource}` === resource)
+    .flatMap(({ owns }) => owns ?? []);
+  const others = specFields[resource]?.filter((field) => !owned.includes(field));
+  if (owned.length > 0 && !others) throw new Error(`which fields does the spec of ${resource} have?`);
+  const spec =
+    owned.length > 0 ? (others ?? []).map((field) => same('spec', field)) : ['object.spec == oldObject.spec'];
+  return [...spec, ...['labels', 'ownerReferences', 'finalizers'].map((field) => same('metadata', field))].join(' && ');
+}
+
+function ownedInWords(resource: string, rights: readonly Right[]): string {
+  const owned = rights.flatMap((right) => (`${right.group}/${right.resource}` === resource ? (right.owns ?? []) : []));
+  return ['annotations', ...new Set(owned.map((field) => `spec.${field}`))].join(' and ');
+}
 
 /** What the minted rights may be used for, whatever else the account should ever be bound to. */
 export function writerPolicy({ namespace, actions }: Install): Policy {
+  const rights = actions.flatMap((action) => action.rights);
   const pairs = [...new Set(declaredRights('writer', actions).flatMap(pairOf))];
+  const patched = [
+    ...new Set(rights.filter(({ verb }) => verb === 'patch').map((right) => `${right.group}/${right.resource}`)),
+  ];
   return {
     name: nameFor('tapfix-writer', namespace),
     rules: [
@@ -67,13 +90,10 @@ export function writerPolicy({ namespace, actions }: Install): Policy {
         expression: ['object', 'oldObject'].map((o) => `(${o} == null || !(${isProtected(o)}))`).join(' &&\n'),
         messageExpression: `variables.resource + ' ' + variables.name + ' is protected by its label ${protectedLabel}: tapfix does not change it'`,
       },
-      {
-        expression: [
-          `!(variables.resource in [${quoted(nudged)}]) || request.operation != 'UPDATE'`,
-          [same('spec'), ...['labels', 'ownerReferences', 'finalizers'].map(sameMeta)].join(' && '),
-        ].join(' ||\n'),
-        messageExpression: "variables.resource + ' ' + variables.name + ' may only be annotated by tapfix-writer'",
-      },
+      ...patched.map((resource) => ({
+        expression: `variables.resource != '${resource}' || request.operation != 'UPDATE' ||\n(${keeps(resource, rights)})`,
+        messageExpression: `'${resource} ' + variables.name + ': tapfix-writer may change only ${ownedInWords(resource, rights)}'`,
+      })),
     ],
   };
 }

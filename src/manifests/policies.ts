@@ -8,7 +8,7 @@ import { holds, lacksVerb, policyAndBinding, remediations, type Policy } from '.
  * who holds them all, is never refused in its own name; only the writer and the controller are known by name.
  */
 export function admissionPolicies(install: Install): Manifest[] {
-  const policies = [propose, decide, acknowledge, status, writerPolicy(install), controllerPolicy(install)];
+  const policies = [propose, decide, record, acknowledge, status, writerPolicy(install), controllerPolicy(install)];
   return policies.flatMap(policyAndBinding);
 }
 
@@ -47,6 +47,21 @@ const decide: Policy = {
         `variables.by.matches('^(telegram|slack):') && ${holds('attest')}`,
       ].join(' ||\n'),
       messageExpression: `'spec.approval.by must be who decides, "' + request.userInfo.username + '", not "' + variables.by + '" (who holds the verb "attest" may name telegram:ID or slack:ID)'`,
+    },
+  ],
+};
+
+const added = (field: string): string =>
+  `object.metadata.?${field}.orValue([]).all(one, oldObject != null && one in oldObject.metadata.?${field}.orValue([]))`;
+
+/** The record of who decided what is not to vanish with an owner that never was, nor to be made undeletable. */
+const record: Policy = {
+  name: 'tapfix-record',
+  rules: remediations(['CREATE', 'UPDATE']),
+  validations: [
+    {
+      expression: `(${added('ownerReferences')} && ${added('finalizers')}) || ${holds('control')}`,
+      messageExpression: "'a Remediation has no owner and no finalizer: it stays until it is deleted'",
     },
   ],
 };

@@ -29,7 +29,7 @@ function affected(fix: Remediation): string {
 /** Changed, Why, Fix, Risk: in the order in which a person asks. */
 export function rowsOf(fix: Remediation, context: CardContext): Row[] {
   const say = timesIn(context.timeZone, context.nowMs).localised;
-  const { context: facts, diagnosis, rationale } = fix.spec;
+  const { context: facts, diagnosis } = fix.spec;
   const words = actionWords(fix);
   const rows: Row[] = [
     { label: 'Changed', lines: facts.changed.map(say) },
@@ -38,19 +38,26 @@ export function rowsOf(fix: Remediation, context: CardContext): Row[] {
   ];
   if (words) {
     rows.push({ label: 'Fix', lines: [words.summary, ...diffLines(fix), ...rehearsal(fix, context)] });
-    rows.push({ label: 'Risk', lines: riskLines(rationale, say) });
+    rows.push({ label: 'Risk', lines: riskLines(fix, say) });
   }
   return rows.filter(({ lines }) => lines.length > 0);
 }
 
 /** The command to put it back is for copying, so it stays as it is. */
-function riskLines(rationale: string, say: (text: string) => string): Line[] {
+function riskLines(fix: Remediation, say: (text: string) => string): Line[] {
+  const { rationale } = fix.spec;
   const at = rationale.indexOf(`${undoIntro}\n`);
   const words = (text: string): string[] => text.split('\n').filter(Boolean).map(say);
   if (at < 0) return words(rationale);
   const end = at + undoIntro.length;
-  return [...words(rationale.slice(0, end)), { code: rationale.slice(end).trim() }];
+  return [
+    ...words(rationale.slice(0, end)),
+    { command: rationale.slice(end).trim(), orElse: printing(fix, 'spec.rationale') },
+  ];
 }
+
+const printing = ({ metadata }: Remediation, field: string): string =>
+  `kubectl -n ${metadata.namespace} get fix ${metadata.name} -o jsonpath='{.${field}}'`;
 
 /** What is being done, for those who watch it happen. */
 export function fixRow(fix: Remediation): Row[] {
@@ -117,7 +124,10 @@ export function epilogue(fix: Remediation, context: CardContext): Line[] {
   const undo = fix.status?.execution?.undo;
   if (phase !== 'Failed' || !fix.status?.execution?.startedAt || !undo) return [];
   const certain = fix.status.execution.appliedAt !== undefined;
-  return [certain ? 'Put it back with' : 'If it was changed after all, put it back with', { code: undo }];
+  return [
+    certain ? 'Put it back with' : 'If it was changed after all, put it back with',
+    { command: undo, orElse: printing(fix, 'status.execution.undo') },
+  ];
 }
 
 const vendors: Readonly<Record<string, string>> = {

@@ -1,12 +1,11 @@
 import type { Notice } from '../kube/notice.ts';
 import { nextSlot } from '../lib/window.ts';
+import type { Shown } from './due.ts';
 import type { Address } from './route.ts';
 import { chatKey } from './route.ts';
 
 /** What the vendor took, as this process knows it: newer than the Notice's status until that is patched. */
-export interface Delivery {
-  message?: string;
-  shown?: string;
+export interface Delivery extends Shown {
   postedAt?: string;
   attempts: number;
   /** The Notice's status says the same. */
@@ -45,17 +44,22 @@ function pick({ status }: Notice): Pick<Delivery, 'message' | 'shown' | 'postedA
   return { ...(message && { message }), ...(shown && { shown }), ...(postedAt && { postedAt }) };
 }
 
+/** An attempt failed; one that is under way for the first time may still succeed. */
+export const isStuck = ({ message, attempts, posting }: Delivery): boolean => !message && attempts > (posting ? 1 : 0);
+
 const minuteMs = 60_000;
-const editsPerMinute = 12;
-/** An answer to a press that just happened may go beyond: the question on it lives for 30 s only. */
-const editsForPresses = 4;
+/**
+ * Of one chat, all kinds together: counts leave room for news, and an answer to a press that just happened may go
+ * beyond, because the question on it lives for 30 s only.
+ */
+const editsPerMinute = { counts: 6, state: 12, press: 16 } as const;
 
 /** Per chat: the budget of edits, and the pause a vendor asked for, which no new event may cut short. */
 export interface Pacing {
   pause(address: Address, untilMs: number): void;
   pausedForMs(address: Address, nowMs: number): number;
   /** 0: go. Otherwise how long to wait; the newest state is rendered then. */
-  waitMs(address: Address, forPress: boolean, nowMs: number): number;
+  waitMs(address: Address, about: keyof typeof editsPerMinute, nowMs: number): number;
   spend(address: Address, nowMs: number): void;
 }
 
@@ -65,12 +69,12 @@ export function createPacing(): Pacing {
   const recent = (address: Address, nowMs: number): number[] =>
     (spent.get(chatKey(address)) ?? []).filter((at) => at > nowMs - minuteMs);
   return {
-    pause: (address, untilMs) => void pausedUntilMs.set(chatKey(address), untilMs),
-    pausedForMs: (address, nowMs) => Math.max((pausedUntilMs.get(chatKey(address)) ?? 0) - nowMs, 0),
-    waitMs(address, forPress, nowMs) {
-      const max = editsPerMinute + (forPress ? editsForPresses : 0);
-      return nextSlot(recent(address, nowMs), max, minuteMs, nowMs) - nowMs;
+    pause(address, untilMs) {
+      const key = chatKey(address);
+      pausedUntilMs.set(key, Math.max(pausedUntilMs.get(key) ?? 0, untilMs));
     },
+    pausedForMs: (address, nowMs) => Math.max((pausedUntilMs.get(chatKey(address)) ?? 0) - nowMs, 0),
+    waitMs: (address, about, nowMs) => nextSlot(recent(address, nowMs), editsPerMinute[about], minuteMs, nowMs) - nowMs,
     spend: (address, nowMs) => void spent.set(chatKey(address), [...recent(address, nowMs), nowMs]),
   };
 }

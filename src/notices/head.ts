@@ -92,13 +92,20 @@ const spokenBetween = (from: string | undefined, to: string | undefined): string
   return Number.isFinite(ms) ? spokenDuration(ms) : '';
 };
 
+/** Otherwise the watcher's count is older than the controller's reading, which found it healthy. */
+function isAllReady(fix: Remediation): boolean {
+  const { ready = 0, desired = 0 } = fix.status?.sightings ?? {};
+  return ready >= desired;
+}
+
 function recovered(fix: Remediation): string {
   const { appliedAt, stableSeconds } = fix.status?.execution ?? {};
   const workloads = affectedNames(fix).length;
   const who =
     isQuota(fix) && workloads > 0 ? `${counted(workloads, 'workload')} behind ${subjectOf(fix)}` : subjectOf(fix);
   const took = spokenBetween(appliedAt, endedAt(fix));
-  const text = withReadiness(`${who} recovered${took ? ` in ${took}` : ''}`, fix);
+  const words = `${who} recovered${took ? ` in ${took}` : ''}`;
+  const text = isAllReady(fix) ? withReadiness(words, fix) : words;
   return stableSeconds ? `${text}, held ${spokenDuration(stableSeconds * 1000)}` : text;
 }
 

@@ -7,8 +7,11 @@ export interface Button {
   data: string;
 }
 
-/** Words, or something exact (a diff, a command) that is shown in a fixed-width font and never reflowed. */
-export type Line = string | { code: string };
+/**
+ * Words; or something exact (a diff) in a fixed-width font, never reflowed; or a command to copy. Half a command
+ * looks like a whole one, so it is shown whole or, where there is no room, replaced by a short one that prints it.
+ */
+export type Line = string | { code: string } | { command: string; orElse: string };
 
 export interface Row {
   /** Changed, Why, Fix, Risk... */

@@ -14,11 +14,14 @@ import type { Outcome } from '../lib/queue.ts';
 import { createQueue } from '../lib/queue.ts';
 import { composeMessage } from './compose.ts';
 import type { Questions } from './context.ts';
-import { createDeliveries, createPacing } from './delivery.ts';
+import { createDeliveries, createPacing, isStuck } from './delivery.ts';
 import type { Delivery } from './delivery.ts';
+import { countsOf, whatIsDue } from './due.ts';
 import type { Step } from './group.ts';
 import { planMessages } from './group.ts';
+import type { Message } from './message.ts';
 import { contextFor, memberOf, nameOfNotice, noticeBody } from './notice-body.ts';
+import { createNoticeStatus } from './notice-status.ts';
 import { addressesOf } from './route.ts';
 import { createShelf } from './shelf.ts';
 import { stateHash } from './state.ts';
@@ -50,7 +53,6 @@ export interface Outbox {
   idle(): Promise<void>;
 }
 
-const errorEveryMs = 60_000;
 const planKey = 'plan';
 
 /**
@@ -62,6 +64,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const shelf = createShelf(clock);
   const deliveries = createDeliveries();
   const pacing = createPacing();
+  const status = createNoticeStatus(deps);
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, Step & { do: 'open' }>();
   /** The same of members that were added: told elsewhere as well, they would be told twice. */
@@ -147,7 +150,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const delivery = deliveries.of(notice);
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
     const waitMs = pauseMs > 0 ? pauseMs : await bringUpToDate(notice, members, channel, delivery);
-    if (!delivery.saved) await save(notice, delivery);
+    if (!delivery.saved) await status.save(notice, delivery);
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
   }
 
@@ -160,26 +163,33 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   ): Promise<number> {
     const nowMs = clock.now();
     const context = contextFor(notice, { ...deps, config: current(), nowMs });
-    const shown = stateHash(members, context);
-    if (delivery.message && delivery.shown === shown) return 0;
-    const message = composeMessage(members, context);
-    if (!delivery.message) {
-      delivery.posting = true;
-      delivery.attempts += 1;
-      await attempt(notice, delivery, async () => {
-        const id = await channel.post(notice.spec, message);
-        Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
-      });
-    } else {
-      const waitMs = pacing.waitMs(notice.spec, members.some(context.confirming), nowMs);
+    const wanted = { shown: stateHash(members, context), counts: countsOf(members) };
+    delivery.shownAtMs ??= nowMs;
+    const due = whatIsDue(delivery, wanted, nowMs);
+    if (due.do === 'wait') return due.ms;
+    if (due.do === 'edit') {
+      const forPress = due.about === 'state' && members.some(context.confirming);
+      const waitMs = pacing.waitMs(notice.spec, forPress ? 'press' : due.about, nowMs);
       if (waitMs > 0) return waitMs;
-      pacing.spend(notice.spec, nowMs);
-      await attempt(notice, delivery, () => channel.edit(notice.spec, delivery.message!, message));
     }
-    deps.onNotice?.(delivery.shown === undefined ? 'posted' : 'edited', notice.spec.channel);
-    Object.assign(delivery, { shown, saved: false });
+    const message = composeMessage(members, context);
+    await attempt(notice, delivery, () => (due.do === 'post' ? post : edit)(notice, delivery, channel, message));
+    deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec.channel);
+    Object.assign(delivery, { ...wanted, shownAtMs: clock.now(), saved: false });
     delete delivery.errorLogged;
     return 0;
+  }
+
+  async function post(notice: Notice, delivery: Delivery, channel: Channel, message: Message): Promise<void> {
+    delivery.posting = true;
+    delivery.attempts += 1;
+    const id = await channel.post(notice.spec, message);
+    Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
+  }
+
+  async function edit(notice: Notice, delivery: Delivery, channel: Channel, message: Message): Promise<void> {
+    pacing.spend(notice.spec, clock.now());
+    await channel.edit(notice.spec, delivery.message!, message);
   }
 
   async function attempt(notice: Notice, delivery: Delivery, call: () => Promise<void>): Promise<void> {
@@ -188,36 +198,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     } catch (error) {
       deps.onNotice?.('failed', notice.spec.channel);
       if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
-      await saveError(notice, delivery, scrub(messageOf(error)));
+      await status.saveError(notice, delivery, scrub(messageOf(error)));
       throw error;
     } finally {
       delivery.posting = false;
-    }
-  }
-
-  /** The one patch that completes a Notice. If it fails it is tried again, and nothing is posted twice. */
-  async function save(notice: Notice, delivery: Delivery): Promise<void> {
-    const { message, shown, postedAt, attempts } = delivery;
-    await patchStatus(notice, { message, shown, postedAt, attempts, lastError: null });
-    delivery.saved = delivery.shown === shown;
-  }
-
-  async function saveError(notice: Notice, delivery: Delivery, lastError: string): Promise<void> {
-    if (clock.now() - (delivery.errorSavedAtMs ?? -errorEveryMs) < errorEveryMs) return;
-    delivery.errorSavedAtMs = clock.now();
-    try {
-      await patchStatus(notice, { lastError, attempts: delivery.attempts });
-    } catch (error) {
-      log.debug({ notice: notice.metadata.name, reason: messageOf(error) }, 'notice error not recorded');
-    }
-  }
-
-  async function patchStatus(notice: Notice, status: object): Promise<void> {
-    const ref = { kind: 'Notice', namespace, name: notice.metadata.name, subresource: 'status' } as const;
-    try {
-      await api.patch<Notice>(ref, 'merge', { status });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
     }
   }
 
@@ -284,5 +268,3 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 }
 
 const timeOf = (at: string | undefined): number | undefined => (at === undefined ? undefined : Date.parse(at));
-/** An attempt failed; one that is under way for the first time may still succeed. */
-const isStuck = ({ message, attempts, posting }: Delivery): boolean => !message && attempts > (posting ? 1 : 0);

@@ -1,4 +1,4 @@
-import type { Remediation } from '../kube/remediation.ts';
+import type { Phase, Remediation } from '../kube/remediation.ts';
 import { conditionOf } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
 import { confirmingNow } from './body.ts';
@@ -14,6 +14,9 @@ export function stateHash(members: readonly Remediation[], context: MessageConte
   const states = members.map((fix) => stateOf(fix, context));
   return hashOf(states.sort((a, b) => (a.uid < b.uid ? -1 : 1)));
 }
+
+/** Once it is applied, how many are ready is the very news; before, it is a count like others. */
+const readyIsState: readonly Phase[] = ['Applied', 'Failed', 'Recovered'];
 
 function stateOf(fix: Remediation, context: MessageContext) {
   const phase = shownPhase(fix);
@@ -33,7 +36,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
       const { status = '', reason = '', message = '' } = conditionOf(fix, type) ?? {};
       return { type, status, reason, message };
     }),
-    ready: phase === 'Applied' ? [ready ?? null, desired ?? null] : null,
+    ready: readyIsState.includes(phase) ? [ready ?? null, desired ?? null] : null,
     approvable: pending && context.approvable(fix),
     confirming: confirmingNow(fix, cardContext(fix, context)) ?? null,
   };

@@ -61,8 +61,10 @@ export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derive
 
 const longestRationale = 2048;
 
-/** Half a command is worse than none: one that does not fit is shown when the fix is applied. */
+/** Half a command is worse than none: one that does not fit is kept with the execution, which has more room. */
 export function withUndo(why: string, undo: string): string {
   const whole = `${why} ${undoIntro}\n${undo}`;
-  return whole.length <= longestRationale ? whole : `${why} How to put it back is shown once it is applied.`;
+  return whole.length <= longestRationale
+    ? whole
+    : `${why} How to put it back will be in status.execution.undo of this Remediation.`;
 }

@@ -1,14 +1,7 @@
 import type { Config } from '../config/schema.ts';
+import { isSelected } from '../config/selection.ts';
 import { globMatches, isLiteral, matchesAny } from '../lib/glob.ts';
-import { isAlwaysOut } from '../lib/namespaces.ts';
 import { SignalOutcome } from './signal.ts';
-
-/** Exclude wins; what is always out is in only when named literally (and is then notify-only). */
-export function isSelected({ namespaces }: Config, namespace: string, ownNamespace: string): boolean {
-  if (matchesAny(namespaces.exclude, namespace)) return false;
-  if (isAlwaysOut(namespace, ownNamespace)) return namespaces.include.includes(namespace);
-  return matchesAny(namespaces.include, namespace);
-}
 
 /** Only literal names: just those are watched, so that a Role in each of them is enough. Otherwise the whole cluster. */
 export function watchScopes({ namespaces }: Config): (string | undefined)[] {

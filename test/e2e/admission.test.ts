@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { accounts, protectedLabel, userOf } from '../../src/manifests/manifest.ts';
 import { joinCluster, type Cluster } from '../cluster/cluster.ts';
+import { aRemediation as fix, quotaAction } from './support/remediation.ts';
 
 /** What the API server itself refuses, once `kubectl apply --server-side -f deploy/manifests` was done. */
 const manifests = join(import.meta.dirname, '../../deploy/manifests');
@@ -16,37 +17,11 @@ let guarded: string; // labelled as protected
 const as: Record<string, string> = {};
 
 const watcher = userOf('tapfix', accounts.watcher);
-const quotaAction = { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'limits', uid: 'u-1' } };
 
 interface Fix {
   spec: { approval: { state: string; by?: string; via?: string }; [field: string]: unknown };
   status?: { phase?: string };
 }
-
-const fix = (name: string, spec: object = {}, metadata: object = {}) => ({
-  apiVersion: 'tapfix.dev/v1alpha1',
-  kind: 'Remediation',
-  metadata: { name, ...metadata },
-  spec: {
-    incident: {
-      key: 'shop/ResourceQuota/limits',
-      class: 'QuotaExceeded',
-      severity: 'critical',
-      reason: 'FailedCreate',
-      object: { kind: 'ResourceQuota', name: 'limits', uid: 'u-1' },
-      message: 'exceeded quota: limits',
-      firstSeen: '2026-11-16T10:00:00Z',
-    },
-    diagnosis: 'The quota limits blocks every new pod.',
-    context: { changed: [], evidence: [] },
-    action: quotaAction,
-    rationale: 'Nothing but the quota is deleted.',
-    proposedBy: 'admin',
-    ttlMinutes: 30,
-    approval: { state: 'Pending' },
-    ...spec,
-  },
-});
 
 const run = (who: string, args: string[], input?: object) =>
   cluster.kubectl(args, { kubeconfig: as[who]!, ...(input && { input: JSON.stringify(input) }) });
@@ -207,6 +182,16 @@ test('the watcher records chat identities and sightings, and nothing else', asyn
   assert.match(await refused('watcher', ['get', 'secrets', '-n', 'tapfix']), /cannot list resource "secrets"/);
 });
 
+test('the record of a decision is neither given to an owner nor made undeletable, and garbage collection still works', async () => {
+  const name = await pending('kept-record');
+  const ghost = { apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: 'f3c1a000-0000-4000-8000-000000000001' };
+  for (const who of ['ada', 'watcher', 'erin'])
+    for (const metadata of [{ ownerReferences: [ghost] }, { finalizers: ['example.com/stay'] }])
+      assert.match(await refused(who, patch(name, { metadata })), /has no owner and no finalizer/);
+  await run('admin', ['delete', 'fix', name, '-n', shop, '--cascade=foreground', '--timeout=30s']);
+  assert.equal(await read(name), undefined);
+});
+
 test('the controller moves the phase along the listed transitions only', async () => {
   const name = await pending('phases');
   assert.match(await refused('controller', status(name, { phase: 'Applied' })), /status\.phase cannot go from "" to "Applied"/); // prettier-ignore
@@ -263,8 +248,12 @@ test('the writer, though bound to cluster-admin, can do what the actions do and 
     ['deleting a protected quota', ['delete', 'quota', 'kept', '-n', shop], /resourcequotas kept is protected by its label/],
     ['a protected namespace', ['delete', 'quota', 'theirs', '-n', guarded], /namespace guarded-\w+ is protected/],
     ['a change that protects', ['label', 'deployment', 'api', `${protectedLabel}=true`, '-n', shop], /protected by its label/],
-    ['a nudge that scales', ['patch', replicaSet, '-n', shop, '-p', '{"spec":{"replicas":5}}'], /may only be annotated/],
-    ['a nudge that labels', ['label', replicaSet, '-n', shop, 'a=b'], /may only be annotated/],
+    ['a nudge that scales', ['patch', replicaSet, '-n', shop, '-p', '{"spec":{"replicas":5}}'], /tapfix-writer may change only annotations/],
+    ['a nudge that labels', ['label', replicaSet, '-n', shop, 'a=b'], /tapfix-writer may change only annotations/],
+    ['an undo that scales', ['patch', 'deployment/api', '-n', shop, '-p', '{"spec":{"replicas":5}}'], /apps\/deployments api: tapfix-writer may change only annotations and spec\.template/],
+    ['an undo that pauses', ['patch', 'deployment/api', '-n', shop, '-p', '{"spec":{"paused":true}}'], /may change only annotations and spec\.template/],
+    ['an undo that labels', ['label', 'deployment/api', '-n', shop, 'a=b'], /may change only annotations and spec\.template/],
+    ['an undo that keeps it from being deleted', ['patch', 'deployment/api', '-n', shop, '-p', '{"metadata":{"finalizers":["a.b/c"]}}'], /may change only annotations and spec\.template/],
   ]; // prettier-ignore
   for (const [what, args, words] of cases) {
     await t.test(what, async () => assert.match(await refused('writer', args), words));

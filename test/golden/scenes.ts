@@ -32,6 +32,8 @@ const approved = { approval: approvedByAda };
 const rejected = { ...approvedByAda, state: 'Rejected', note: 'known, fix is on its way' } as const;
 const blocked = ['research', 'api', 'web', 'worker'].map((name, n) => ({ kind: 'Deployment', name, uid: uidOf(n) }));
 const quotaUndo = "kubectl apply -f - <<'END'\napiVersion: v1\nkind: ResourceQuota\nEND";
+const hard = Object.fromEntries(Array.from({ length: 97 }, (_, n) => [`count/widgets-${n}.apps.example.com`, '10']));
+const longUndo = `kubectl -n shop create -f - <<'EOF'\n${JSON.stringify({ apiVersion: 'v1', kind: 'ResourceQuota', spec: { hard } })}\nEOF`;
 
 const web = aFix({ n: 2, name: 'web', incident: { class: 'ImagePull' }, status: { sightings: { count: 2, lastSeen: at('02:12:34'), ready: 1, desired: 2 } } });
 const mail = aNotice({ n: 4, name: 'mail', incident: { class: 'JobFailed', object: { kind: 'Job', name: 'mail', uid: uidOf(4) } }, status: { sightings: { count: 2, lastSeen: at('02:12:34') } } });
@@ -57,6 +59,7 @@ export const scenes: readonly Scene[] = [
   scene('applying', [aFix({ ...approved, phase: 'Applying' })]),
   scene('applied', [aFix({ ...approved, phase: 'Applied', status: { execution: executed, sightings: sightings(2) } })]),
   scene('recovered', [aFix({ ...approved, phase: 'Recovered', status: { execution: executed, sightings: sightings(3) }, conditions: [condition('Recovered', '02:14:53')] })]),
+  scene('recovered before it was counted again', [aFix({ ...approved, phase: 'Recovered', status: { execution: executed, sightings: sightings(0) }, conditions: [condition('Recovered', '02:14:53')] })]),
   scene('recovered by kubectl', [aFix({ approval: { state: 'Approved', by: 'grace', via: 'kubernetes' }, phase: 'Recovered', status: { execution: executed, sightings: sightings(3) }, conditions: [condition('Approved', '02:14:10'), condition('Recovered', '02:14:53')] })]),
   scene('failed not recovered', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(0) }, conditions: [notRecovered] })]),
   scene('failed healthy later', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(3) }, conditions: [notRecovered, condition('IncidentCleared', '02:50:00')] })]),
@@ -77,6 +80,7 @@ export const scenes: readonly Scene[] = [
   scene('quota applied', [aQuotaFix({ ...approved, phase: 'Applied', status: { execution: { ...executed, undo: quotaUndo, blocked } } })]),
   scene('quota recovered', [aQuotaFix({ ...approved, phase: 'Recovered', status: { execution: { ...executed, undo: quotaUndo, blocked } }, conditions: [condition('Recovered', '02:14:53')] })]),
   scene('quota failed', [aQuotaFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, undo: quotaUndo, blocked } }, conditions: [notRecovered] })]),
+  scene('quota failed with a long command', [aQuotaFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, undo: longUndo, blocked } }, conditions: [notRecovered] })]),
   scene('three at once', [aFix(), web, mail]),
   scene('three at once one left', [aFix({ approval: rejected }), web, aNotice({ n: 4, name: 'mail', phase: 'Resolved' })]),
   scene('many at once', Array.from({ length: 12 }, (_, n) => aFix({ n: n + 1, name: `svc-${n + 1}` }))),

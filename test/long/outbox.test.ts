@@ -24,6 +24,11 @@ interface Ending {
   faults: number;
 }
 
+const withReady = (fix: Remediation, ready: number): Remediation => ({
+  ...fix,
+  status: { ...fix.status, sightings: { ...fix.status!.sightings!, ready } },
+});
+
 const never = new Promise<never>(() => undefined);
 
 async function tellThrough(random: Random): Promise<Ending> {
@@ -65,6 +70,7 @@ async function tellThrough(random: Random): Promise<Ending> {
     const api = server.client({ before: mayDie, after: mayDie });
     async function vendor(work: () => string): Promise<string> {
       await mayDie();
+      if (dead) return never; // killed meanwhile
       if (clock.now() < outageUntilMs) throw random.pick([new RetryLater('down', 5_000), new Error('refused')]);
       const id = work();
       await mayDie();
@@ -138,6 +144,8 @@ async function tellThrough(random: Random): Promise<Ending> {
       closed.add(uidOf(one));
       put(aFix({ n: one, name: `svc-${one}`, phase: 'Resolved', conditions: [condition('Resolved', '02:20:00')] }));
     }
+    const open = fixes.get(uidOf(one));
+    if (open && !closed.has(uidOf(one)) && random.chance(0.1)) put(withReady(open, random.int(0, 3)));
     if (isChaos() && random.chance(0.04)) {
       ending.outages += 1;
       outageUntilMs = clock.now() + random.int(1_000, 60_000);
@@ -159,6 +167,7 @@ async function tellThrough(random: Random): Promise<Ending> {
     await clock.advance(5_000);
     relist();
   }
+  await clock.advance(15 * 60_000); // counts follow slowly
 
   for (const [uid, { metadata }] of fixes) {
     const holding = notices().filter(({ spec }) => spec.members.some((member) => member.uid === uid));
@@ -172,8 +181,10 @@ async function tellThrough(random: Random): Promise<Ending> {
   for (const { spec, status } of notices()) {
     const shown = shownBy.get(status!.message!)!;
     assert.equal(shown.name, spec.members[0]!.uid);
-    if (spec.members.length === 1)
-      assert.match(shown.headlines[0]!, closed.has(spec.members[0]!.uid) ? /by itself|healthy/ : /keeps crashing/);
+    if (spec.members.length > 1) continue;
+    const { uid } = spec.members[0]!;
+    const crashing = `keeps crashing, ${fixes.get(uid)!.status!.sightings!.ready}/3 ready`;
+    assert.match(shown.headlines[0]!, closed.has(uid) ? /by itself|healthy/ : new RegExp(crashing));
   }
   process.kill();
   return ending;

@@ -17,7 +17,7 @@ function aBooth(fix: Remediation = aFix()) {
   const clock = fakeClock(Date.parse(at('02:14:10')));
   let live = structuredClone(fix);
   const audit: Record<string, unknown>[] = [];
-  const hooks = { beforePatch: () => {}, get: async () => {}, patch: async () => {}, rbac: true };
+  const hooks = { beforePatch: () => {}, get: async () => {}, patch: async () => {}, prepare: async () => {}, rbac: true }; // prettier-ignore
   const target: { prepared: Prepared } = {
     prepared: { ok: true, targetHash: fix.status?.preview?.targetHash } as never,
   };
@@ -52,7 +52,10 @@ function aBooth(fix: Remediation = aFix()) {
       place.chat === '-100500' && message === '4711' ? aNoticeOf([fix]) : undefined,
     confirms,
     subjectAccess: async () => hooks.rbac,
-    prepare: async () => target.prepared,
+    prepare: async () => {
+      await hooks.prepare();
+      return target.prepared;
+    },
     timeZone: 'Europe/Berlin',
   });
   const press = (verb: Verb, id = 123456789, over: Partial<Press> = {}) =>
@@ -160,7 +163,7 @@ test('a server that does not answer: said after 3 s, and a patch that lands late
   const answer = booth.press('a');
   await booth.clock.advance(3_000);
   assert.deepEqual(await answer, {
-    say: 'The cluster did not answer in time: the decision could not be recorded, press again.',
+    say: 'The cluster did not answer in time; if the decision was recorded this message will say so, else press again.',
     alert: true,
   });
   await booth.clock.advance(2_000);
@@ -180,10 +183,25 @@ test('a reading that comes too late starts no patch', async () => {
   assert.equal(booth.approval().state, 'Pending');
 });
 
+test('a comparison with the live target that comes too late starts no patch and asks nothing', async () => {
+  for (const fix of [aFix(), aQuotaFix()]) {
+    const booth = aBooth(fix);
+    booth.hooks.prepare = () => booth.clock.sleep(5_000);
+    const answer = booth.press('a');
+    await booth.clock.advance(10_000);
+    assert.equal((await answer).alert, true);
+    assert.equal(booth.approval().state, 'Pending');
+    assert.deepEqual(booth.audit.map(({ decision }) => decision), ['Refused']); // prettier-ignore
+  }
+});
+
 test('an unreachable server and a refusing one are said', async () => {
   const booth = aBooth();
   booth.hooks.patch = async () => Promise.reject(new Unreachable('reset'));
-  assert.match((await booth.press('a')).say, /could not be reached: the decision could not be recorded/);
+  assert.match(
+    (await booth.press('a')).say,
+    /could not be reached; if the decision was recorded this message will say so/,
+  );
   booth.hooks.patch = async () => Promise.reject(new ApiError('admission: needs approve', 403, 'Forbidden'));
   assert.equal((await booth.press('a')).say, 'The cluster refused it: admission: needs approve');
 });

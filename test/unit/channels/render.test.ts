@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createTelegram } from '../../../src/channels/telegram/telegram.ts';
-import { maxText, renderTelegram, visible } from '../../../src/channels/telegram/render.ts';
+import { html as markup } from '../../../src/channels/telegram/markup.ts';
+import { maxText, renderTelegram } from '../../../src/channels/telegram/render.ts';
 import { composeMessage } from '../../../src/notices/compose.ts';
 import type { Card, Message } from '../../../src/notices/message.ts';
 import { aContext } from '../../golden/scenes.ts';
@@ -39,7 +40,7 @@ test('a card of the longest texts the resource allows still fits, and says what 
   );
   for (const members of [fixes.slice(0, 1), fixes.slice(0, 3), fixes]) {
     const { html } = renderTelegram(composeMessage(members, aContext()));
-    assert.ok(visible(html).length <= maxText, String(visible(html).length));
+    assert.ok(markup.visible(html).length <= maxText, String(markup.visible(html).length));
     assert.match(html, /^🔴/);
   }
 });
@@ -64,7 +65,7 @@ test('whatever the words are, Telegram takes the markup', async () => {
     fc.string({ unit: 'grapheme', maxLength: 3000 }),
     fc.constantFrom(nasty, nasty.repeat(200), '</pre>', '&'),
   );
-  const line = fc.oneof(words, fc.record({ code: words }));
+  const line = fc.oneof(words, fc.record({ code: words }), fc.record({ command: words, orElse: words }));
   const row = fc.record({
     label: fc.constantFrom('Why', 'Fix'),
     lines: fc.array(line, { maxLength: 12 }),

@@ -45,7 +45,7 @@ interface Case {
 const undo = { type: 'RolloutUndo', rolloutUndo: {} };
 const rehearsed = [is('Rehearsed'), is('Confirmed')];
 const ready: Partial<Facts> = { live: health({ healthy: false, longestUptimeMs: 20_000 }), prepared: plan };
-const stable = (sinceMs: number) => ({ sinceMs, restarts: 0 });
+const stable = (sinceMs: number) => ({ sinceMs, restarts: 0, readAtMs: sinceMs });
 
 function build({
   phase,
@@ -84,6 +84,7 @@ const approved = (want: string, over: Partial<Case> = {}): Case => ({
   want,
 });
 const execution = { appliedAt: iso(bornMs), stableSeconds: 40 };
+const applying = (want: string, facts: Partial<Facts>, over: Partial<Case> = {}): Case => ({ phase: 'Applying', status: { execution: { startedAt: iso(bornMs) } }, facts, want, ...over }); // prettier-ignore
 const applied = (want: string, over: Partial<Case> = {}): Case => ({ phase: 'Applied', status: { execution }, want, ...over }); // prettier-ignore
 const late = (want: string, over: Partial<Case> = {}): Case =>
   applied(want, { phase: 'Failed', conditions: [is('Applied'), is('Failed')], ...over });
@@ -129,11 +130,17 @@ const cases: Record<string, Case> = {
   'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),
   'another is at work on the target': approved('wait 1000', { facts: { busy: 'f-0' } }),
 
-  'applying, untouched: act': on({ phase: 'Applying', facts: { trace: 'untouched' } }, 'act'),
-  'applying, our mark is there: finish': on({ phase: 'Applying', facts: { trace: 'ours', attempts: 99 } }, 'finish'),
-  'applying, changed otherwise: never act': on({ phase: 'Applying', facts: { trace: 'other' } }, 'Failed(Interrupted)'),
-  'applying, no answer ten times': on({ phase: 'Applying', facts: { trace: 'untouched', attempts: 10 } }, 'Failed(NoAnswer)'),
-  'applying is not stopped by IncidentCleared': on({ phase: 'Applying', conditions: [is('IncidentCleared')], facts: { trace: 'untouched' } }, 'act'),
+  'applying, untouched: act': applying('act', { trace: 'untouched' }),
+  'applying, our mark is there: finish': applying('finish', { trace: 'ours', attempts: 99 }),
+  'applying, our mark is there, hours later: finish': applying('finish', { trace: 'ours' }, { afterMs: 300 * minute }),
+  'applying, changed otherwise: never act': applying('Failed(Interrupted)', { trace: 'other' }),
+  'applying, no answer ten times': applying('Failed(NoAnswer)', { trace: 'untouched', attempts: 10 }),
+  'applying is not stopped by IncidentCleared': applying('act', { trace: 'untouched' }, { conditions: [is('IncidentCleared')] }),
+  'applying, taken up again within ten minutes: act': applying('act', { trace: 'untouched' }, { afterMs: 10 * minute }),
+  'applying, taken up again later: too late': applying('Failed(TooLate)', { trace: 'untouched' }, { afterMs: 10 * minute + 1 }),
+  'applying, taken up again when it is healthy': applying('Failed(AlreadyHealthy)', { trace: 'untouched', live: health() }, { afterMs: 2 * minute }),
+  'applying, taken up again, no longer allowed': applying('Failed(NotAllowed)', { trace: 'untouched', config: aConfig({ actions: { allow: [] } }) }),
+  'applying, taken up again, protected by now': applying('Failed(ProtectedNamespace)', { trace: 'untouched', guard: { ok: false, reason: 'ProtectedNamespace', say: '' } }),
 
   'applied, not healthy: look again in a second': applied('wait 1000'),
   'applied, healthy for less than the window': applied('wait 1000', { afterMs: 39_999, facts: { stable: stable(bornMs) } }),

@@ -3,16 +3,18 @@ import { test } from 'node:test';
 import { judgeRecovery, nextStable } from '../../../src/controller/recovery.ts';
 import { health } from './world.ts';
 
-const run = { sinceMs: 1000, restarts: 0 };
+const run = { sinceMs: 1000, restarts: 0, readAtMs: 4000 };
+const on = { ...run, readAtMs: 5000 };
 const cases = [
-  { name: 'the first good reading begins a run', before: undefined, live: health(), want: { sinceMs: 5000, restarts: 0 } },
-  { name: 'a good reading goes on with it', before: run, live: health(), want: run },
+  { name: 'the first good reading begins a run', before: undefined, live: health(), want: { ...on, sinceMs: 5000 } },
+  { name: 'a good reading goes on with it', before: run, live: health(), want: on },
   { name: 'a bad reading ends it', before: run, live: health({ healthy: false }), want: undefined },
-  { name: 'a restart begins it again', before: run, live: health({ restarts: 1 }), want: { sinceMs: 5000, restarts: 1 } },
-  { name: 'an old signal does not matter', before: run, live: health(), seen: 1000, want: run },
-  { name: 'a fresh signal begins it again', before: run, live: health(), seen: 1001, want: { ...run, sinceMs: 5000 } },
-  { name: 'a signal of a clock ahead of ours is waited for once', before: run, live: health(), seen: 7000, want: { ...run, sinceMs: 7000 } },
-  { name: 'and then no longer breaks the run', before: { ...run, sinceMs: 7000 }, live: health(), seen: 7000, want: { ...run, sinceMs: 7000 } },
+  { name: 'a restart begins it again', before: run, live: health({ restarts: 1 }), want: { ...on, sinceMs: 5000, restarts: 1 } },
+  { name: 'a long time without a reading begins it again', before: { ...run, readAtMs: -15_001 }, live: health(), want: { ...on, sinceMs: 5000 } },
+  { name: 'an old signal does not matter', before: run, live: health(), seen: 1000, want: on },
+  { name: 'a fresh signal begins it again', before: run, live: health(), seen: 1001, want: { ...on, sinceMs: 5000 } },
+  { name: 'a signal of a clock ahead of ours is waited for once', before: run, live: health(), seen: 7000, want: { ...on, sinceMs: 7000 } },
+  { name: 'and then no longer breaks the run', before: { ...run, sinceMs: 7000 }, live: health(), seen: 7000, want: { ...on, sinceMs: 7000 } },
 ]; // prettier-ignore
 
 for (const { name, before, live, seen = 0, want } of cases) {

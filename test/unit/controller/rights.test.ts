@@ -4,7 +4,7 @@ import { createLock } from '../../../src/controller/lock.ts';
 import { bindingFor, createRights } from '../../../src/controller/rights.ts';
 import { createSweeper } from '../../../src/controller/sweep.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { Unreachable } from '../../../src/kube/api.ts';
+import { ApiError, Unreachable } from '../../../src/kube/api.ts';
 import { silent, undoWorld } from './world.ts';
 
 const role = 'tapfix-writer-workloads';
@@ -13,7 +13,7 @@ function rig() {
   const { server, clock, fix, config } = undoWorld();
   const api = server.client();
   const withRights = createRights({ api, clock, log: silent, namespace: 'tapfix' });
-  const sweep = createSweeper({ api, log: silent, lock: createLock(), current: () => config });
+  const sweep = createSweeper({ api, log: silent, lock: createLock(), current: () => config, namespace: 'tapfix' });
   const left = () => server.list('RoleBinding').length;
   const leave = () => server.seed('RoleBinding', 'shop', bindingFor(fix(), role, 'tapfix'));
   const to = (status: object) => server.change('Remediation', 'shop', fix().metadata.name, { status });
@@ -77,6 +77,24 @@ test("the sweeper leaves the installation's own bindings alone", async () => {
   server.seed('RoleBinding', 'tapfix', { metadata: { name: 'tapfix-watcher', labels }, roleRef: { name: 'x' } });
   await sweep(clock.now() + 10_000_000);
   assert.equal(left(), 1);
+});
+
+test('rights that cannot be removed do not keep the others, and those of another installation are not ours', async () => {
+  const { server, clock, fix, sweep, leave, to } = rig();
+  const other = (ns: string, own: string, n: number) => {
+    const binding = bindingFor(fix(), role, own);
+    const name = `tapfix-${n}1111111-1111-4111-8111-111111111111`;
+    server.seed('RoleBinding', ns, { ...binding, metadata: { ...binding.metadata, name, ownerReferences: [] } });
+  };
+  other('a-stuck', 'tapfix', 1);
+  other('b-theirs', 'tapfix-two', 2);
+  leave();
+  to({ phase: 'Applied' });
+  server.hooks.before = ({ verb, namespace }) => {
+    if (verb === 'delete' && namespace === 'a-stuck') throw new ApiError('no', 403, 'Forbidden');
+  };
+  await sweep(clock.now());
+  assert.deepEqual(server.list('RoleBinding').map(({ metadata }) => metadata.namespace), ['a-stuck', 'b-theirs']); // prettier-ignore
 });
 
 test('with literal namespaces only those are listed', async () => {

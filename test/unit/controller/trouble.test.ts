@@ -102,7 +102,12 @@ test('an authorizer that learns of the binding late is waited for', async () => 
   const world = await proposed(undoWorld);
   const untilMs = world.clock.now() + 4_000;
   world.server.hooks.before = (call) => {
-    if (realChange(call) && world.clock.now() < untilMs) throw new ApiError('cannot patch', 403, 'Forbidden');
+    if (realChange(call) && world.clock.now() < untilMs)
+      throw new ApiError(
+        `deployments.apps "admission-desk" is forbidden: User "w" cannot ${call.verb} resource "deployments" in API group "apps"`,
+        403,
+        'Forbidden',
+      );
   };
   world.approve();
   await world.clock.advance(6_000);

@@ -65,10 +65,11 @@ test('a quota names each workload once, however many of its ReplicaSets are refu
 const healthy = workloadHealth(full, []);
 test('a stable run is broken by bad health, by a restart, and by a signal', () => {
   const run = holdStable(undefined, healthy, 1_000);
-  assert.deepEqual(run, { sinceMs: 1_000, restarts: 0 });
+  assert.deepEqual(run, { sinceMs: 1_000, restarts: 0, readAtMs: 1_000 });
   assert.equal(holdStable(run, healthy, 9_000)?.sinceMs, 1_000);
   assert.equal(holdStable(run, { ...healthy, restarts: 1 }, 9_000)?.sinceMs, 9_000);
   assert.equal(holdStable(run, { ...healthy, healthy: false }, 9_000), undefined);
+  assert.equal(holdStable(run, healthy, 21_001)?.sinceMs, 21_001, 'nobody looked for longer than 20 s');
   assert.equal(sinceLastSignal(run, 5_000)?.sinceMs, 5_000);
   assert.equal(sinceLastSignal(run, 500)?.sinceMs, 1_000);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Api } from '../../../src/kube/api.ts';
-import { json, refusal, type Seen } from '../../support/scripted-server.ts';
+import { type Api, isNotFound } from '../../../src/kube/api.ts';
+import { json, page, refusal, type Seen } from '../../support/scripted-server.ts';
 import { aList, aPod, rig } from './support.ts';
 
 const pod = { kind: 'Pod', namespace: 'shop', name: 'api-1' } as const;
@@ -118,6 +118,13 @@ test('get of what is not there is undefined; delete of it is an error', async (t
   server.script(refusal(404, 'NotFound', 'pods "api-1" not found'), refusal(404, 'NotFound', 'pods "api-1" not found'));
   assert.equal(await api.get(pod), undefined);
   await assert.rejects(api.delete(pod), { name: 'ApiError', code: 404, reason: 'NotFound' });
+});
+
+test('a 404 that is not the API server speaking of an object is no proof that the object is gone', async (t) => {
+  const { server, api } = await rig(t);
+  server.script(page('<html>404 page not found</html>', 404), page('404 page not found', 404));
+  await assert.rejects(api.get(pod), { name: 'ApiError', code: 404, reason: 'NoSuchPath' });
+  await assert.rejects(api.get(pod), (error) => !isNotFound(error));
 });
 
 test('dates stay strings, in a list as in a single object', async (t) => {

@@ -18,7 +18,7 @@ interface Spec {
 
 test('every policy refuses, also when it cannot tell, and says why in words', () => {
   const policies = specs('ValidatingAdmissionPolicy');
-  assert.equal(policies.length, 6);
+  assert.equal(policies.length, 7);
   for (const { failurePolicy, validations } of policies) {
     assert.equal(failurePolicy, 'Fail');
     for (const { messageExpression } of validations) assert.match(messageExpression, /'.*\w.*'/);

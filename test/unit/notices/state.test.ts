@@ -9,6 +9,8 @@ const sightings = (ready: number, count = 14) => ({ count, lastSeen: at('02:15:0
 const hash = (fix: Remediation, over = {}) => stateHash([fix], aContext(over));
 const applied = (ready: number) =>
   aFix({ phase: 'Applied', approval: approvedByAda, status: { sightings: sightings(ready) } });
+const ended = (phase: 'Failed' | 'Recovered', ready: number) =>
+  aFix({ phase, approval: approvedByAda, status: { sightings: sightings(ready) } });
 const asked = () => ({ by: 'telegram:1', name: 'Ada', untilMs: aContext().nowMs + 1 });
 
 const same: [string, string, string][] = [
@@ -34,6 +36,8 @@ const different: [string, string, string][] = [
   ['the rehearsal', hash(aFix({ unrehearsed: true })), hash(aFix())],
   ['a new phase', hash(applied(0)), hash(aFix({ phase: 'Recovered', approval: approvedByAda }))],
   ['progress while it is applied', hash(applied(1)), hash(applied(2))],
+  ['progress after it failed', hash(ended('Failed', 0)), hash(ended('Failed', 1))],
+  ['the count that comes after it recovered', hash(ended('Recovered', 0)), hash(ended('Recovered', 3))],
   ['the approvers’ list', hash(aFix()), hash(aFix(), { approvable: () => false })],
   ['a question', hash(aQuotaFix()), hash(aQuotaFix(), { confirming: asked })],
   ['a new member', hash(aFix()), stateHash([aFix(), aFix({ n: 2 })], aContext())],

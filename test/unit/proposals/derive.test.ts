@@ -178,5 +178,5 @@ test('only what the config allows is offered', async () => {
 test('a command to put it back is shown whole or not at all', () => {
   assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. Put it back with:\nkubectl create');
   const long = withUndo('Safe.', 'x'.repeat(2048));
-  assert.equal(long, 'Safe. How to put it back is shown once it is applied.');
+  assert.equal(long, 'Safe. How to put it back will be in status.execution.undo of this Remediation.');
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { filterOutcome, isSelected, watchScopes } from '../../../src/signals/filter.ts';
+import { isSelected } from '../../../src/config/selection.ts';
+import { filterOutcome, watchScopes } from '../../../src/signals/filter.ts';
 import { aConfig } from '../../support/config.ts';
 
 const selection = [

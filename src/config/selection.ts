@@ -1,0 +1,10 @@
+import { matchesAny } from '../lib/glob.ts';
+import { isAlwaysOut } from '../lib/namespaces.ts';
+import type { Config } from './schema.ts';
+
+/** Exclude wins; what is always out is in only when named literally (and is then notify-only). */
+export function isSelected({ namespaces }: Config, namespace: string, ownNamespace: string): boolean {
+  if (matchesAny(namespaces.exclude, namespace)) return false;
+  if (isAlwaysOut(namespace, ownNamespace)) return namespaces.include.includes(namespace);
+  return matchesAny(namespaces.include, namespace);
+}

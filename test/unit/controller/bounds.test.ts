@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readHealth } from '../../../src/diagnosis/health.ts';
+import { Unreachable } from '../../../src/kube/api.ts';
+import { conditionOf } from '../../../src/kube/remediation.ts';
+import { derive } from '../../../src/proposals/derive.ts';
+import { bad, good, health, imageOf, quotaWorld, template, undoWorld, type World } from './world.ts';
+
+/* What neither a compromised watcher, nor a long outage, nor somebody else's edit may bring about. */
+
+const reason = (world: World): string | undefined => conditionOf(world.fix(), world.phase() ?? '')?.reason;
+const real = { readHealth, derive };
+
+const counts = (ready: number) => ({ observedGeneration: 9, replicas: 2, updatedReplicas: 2, readyReplicas: ready, availableReplicas: ready }); // prettier-ignore
+/** The quota refuses nobody any more; as many of their pods are ready. */
+function makeRoom({ server }: World, ready: number): void {
+  for (const name of ['api', 'web']) {
+    server.change('ReplicaSet', 'shop', `${name}-5bbc`, { status: { replicas: 2, conditions: [] } });
+    server.change('Deployment', 'shop', name, { status: counts(ready) });
+  }
+}
+const sighted = ({ server, fix }: World, affected: string[]): unknown =>
+  server.change('Remediation', 'shop', fix().metadata.name, {
+    status: { sightings: { count: 1, lastSeen: '2026-11-16T03:00:00Z', affected } },
+  });
+
+test('a quota that refuses nobody is not deleted, whatever the watcher calls affected', async () => {
+  const world = quotaWorld();
+  makeRoom(world, 2);
+  world.server.seed('Namespace', undefined, { metadata: { name: 'shop' } });
+  sighted(world, ['Namespace/shop', 'Deployment/nobody']);
+  world.start({}, real);
+  await world.clock.advance(3_000);
+  assert.equal(conditionOf(world.fix(), 'Confirmed')?.status, 'False');
+  world.approve();
+  await world.clock.advance(90_000);
+  assert.equal(world.phase(), 'Failed');
+  assert.deepEqual(world.changes(), []);
+});
+
+test('room that came between the card and the tap: nothing is deleted, and nothing is called healthy that is not', async () => {
+  const world = quotaWorld();
+  sighted(world, ['Deployment/api', 'Deployment/web']);
+  world.start({}, real);
+  await world.clock.advance(3_000);
+  assert.equal(conditionOf(world.fix(), 'Confirmed')?.status, 'True');
+  makeRoom(world, 0);
+  world.approve();
+  await world.clock.advance(90_000);
+  assert.notEqual(world.phase(), 'Recovered');
+  assert.deepEqual(world.changes(), []);
+});
+
+for (const how of ['killed', 'cut off'] as const)
+  test(`${how} in Applying for hours, and the world has moved on: nothing is changed any more`, async () => {
+    const world = undoWorld();
+    let healthy = false;
+    const over = { readHealth: async () => health({ healthy, why: 'x' }) };
+    const first = world.start({}, over);
+    await world.clock.advance(3_000);
+    let isDown = false;
+    world.server.hooks.before = ({ verb, kind }) => {
+      isDown ||= verb === 'create' && kind === 'RoleBinding';
+      if (isDown) throw new Unreachable('down');
+    };
+    world.approve();
+    await world.clock.advance(3_000);
+    assert.equal(world.phase(), 'Applying');
+    if (how === 'killed') first.stop();
+    healthy = true;
+    await world.clock.advance(20 * 60_000);
+    delete world.server.hooks.before;
+    isDown = false;
+    if (how === 'killed') world.start({}, over);
+    await world.clock.advance(60_000);
+    assert.deepEqual([world.phase(), reason(world)], ['Failed', 'TooLate']);
+    assert.equal(imageOf(world.server), bad);
+  });
+
+test('what is confirmed is never older than what is shown', async () => {
+  const world = undoWorld();
+  let moved = false;
+  world.server.hooks.before = ({ verb, kind }) => {
+    if (moved || verb !== 'create' || kind !== 'RoleBinding') return;
+    moved = true; // somebody rolls out a cure while the rehearsal is being prepared
+    world.server.change('Deployment', 'shop', 'checkout', { spec: { template: template('shop/checkout:1.43') } });
+  };
+  const { action } = world.fix().spec;
+  const said = { diagnosis: '', changed: [], evidence: [], rationale: 'it is another one by now' };
+  world.start({}, { derive: async () => (imageOf(world.server) === bad ? { ...said, action: action! } : said) });
+  await world.clock.advance(3_000);
+  assert.equal(conditionOf(world.fix(), 'Confirmed')?.status, 'False');
+  world.approve();
+  await world.clock.advance(3_000);
+  assert.deepEqual([world.phase(), reason(world)], ['Failed', 'NotConfirmed']);
+  assert.equal(imageOf(world.server), 'shop/checkout:1.43');
+});
+
+test('an older revision that was edited since it was shown is not put back', async () => {
+  const world = undoWorld();
+  world.start();
+  await world.clock.advance(3_000);
+  world.server.change('ReplicaSet', 'shop', 'checkout-0', { spec: { template: template('evil/miner:1') } });
+  world.approve();
+  await world.clock.advance(3_000);
+  assert.deepEqual([world.phase(), reason(world)], ['Failed', 'TargetChanged']);
+  assert.equal(imageOf(world.server), bad);
+});
+
+test('a second ReplicaSet of the same revision: which was meant is not guessed', async () => {
+  const world = undoWorld();
+  const { metadata } = world.server.get('ReplicaSet', 'shop', 'checkout-0')!;
+  const { annotations, ownerReferences } = metadata;
+  world.server.seed('ReplicaSet', 'shop', { metadata: { name: 'planted', annotations, ownerReferences }, spec: { template: template('evil/miner:1') } }); // prettier-ignore
+  world.start();
+  await world.clock.advance(3_000);
+  assert.equal(conditionOf(world.fix(), 'Rehearsed')?.reason, 'RevisionGone');
+});
+
+test('a Remediation in another namespace, or of another incident, replaces nothing here', async () => {
+  const world = undoWorld();
+  world.start();
+  await world.clock.advance(3_000);
+  const { spec, metadata } = world.fix();
+  const follows = { name: metadata.name, uid: metadata.uid };
+  world.server.seed('Remediation', 'team-b', { metadata: { name: 'evil' }, spec: { ...spec, follows } });
+  world.server.seed('Remediation', 'shop', { metadata: { name: 'other' }, spec: { ...spec, incident: { ...spec.incident, key: 'shop/Deployment/other' }, follows } }); // prettier-ignore
+  sighted(world, []);
+  await world.clock.advance(3_000);
+  assert.equal(world.phase(), 'Proposed');
+});
+
+test('a namespace that this installation is not configured for is left to the one that is', async () => {
+  const world = undoWorld();
+  world.config.namespaces.include = ['payments-*'];
+  world.start();
+  await world.clock.advance(3_000);
+  assert.equal(world.fix().status, undefined);
+});
+
+test('good readings with a long silence in between were not "held"', async () => {
+  const world = undoWorld();
+  world.start();
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(3_000);
+  assert.equal(world.phase(), 'Applied');
+  world.server.hooks.before = () => {
+    throw new Unreachable('down');
+  };
+  await world.clock.advance(120_000);
+  delete world.server.hooks.before;
+  await world.clock.advance(29_000);
+  assert.equal(world.phase(), 'Applied');
+  await world.clock.advance(60_000);
+  assert.equal(world.phase(), 'Recovered');
+});
+
+test('scaled to zero after the fix is not a recovery', async () => {
+  const world = undoWorld();
+  const live = () =>
+    health({ healthy: imageOf(world.server) === good, desired: imageOf(world.server) === good ? 0 : 3 });
+  world.start({}, { readHealth: async () => live() });
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(700_000);
+  assert.deepEqual([world.phase(), reason(world)], ['Failed', 'NotRecovered']);
+  assert.match(conditionOf(world.fix(), 'Failed')?.message ?? '', /scaled to zero/);
+});
