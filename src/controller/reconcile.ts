@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';
-import { phaseOf } from '../kube/remediation.ts';
+import { isAttested, phaseOf } from '../kube/remediation.ts';
 import { unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
 import type { Deps } from './context.ts';
@@ -33,6 +33,8 @@ const atOnce: Outcome = { againInMs: 0 };
 /** Somebody else wrote meanwhile. */
 const soon: Outcome = { againInMs: 100 };
 const rederiveMs = 1000;
+/** Steps that an Event on the target tells, beside the one on the Remediation: somebody's kubectl describe shows them. */
+const toldOfTheTarget: readonly Phase[] = ['Applied', 'Recovered', 'Failed'];
 
 /** One pass over one Remediation: gather, decide, perform exactly one step. */
 export function createReconcile(deps: ReconcileDeps): (namespace: string, name: string) => Promise<Outcome> {
@@ -56,8 +58,21 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     log.info({ namespace, name, phase, reason, message }, 'phase');
     deps.onPhase(phase);
     const parsed = parsedActionOf(fix);
-    const target = phase === 'Applied' && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
+    const isTold = toldOfTheTarget.includes(phase) && fix.status?.execution?.startedAt !== undefined;
+    const target = isTold && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
     telling.tell(fix, phase, message, target);
+    if (phase === 'Approved' || phase === 'Rejected') audit(fix, phase);
+  }
+
+  /** Whoever decides in chat or at the console is written down there; this is for those who used kubectl. */
+  function audit({ metadata, spec }: Remediation, decision: Phase): void {
+    const { by, via } = spec.approval;
+    if (isAttested(by) || via === 'console') return;
+    const { namespace, name: fix } = metadata;
+    log.info(
+      { audit: true, decision, by, channel: via ?? 'kubernetes', namespace, fix, action: spec.action?.type },
+      'decision',
+    );
   }
 
   /** After work that took a while the record is read again: if it moved on, the result is nobody's. */

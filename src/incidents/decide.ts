@@ -27,12 +27,20 @@ function hasHeld({ class: failureClass, stable, config, nowMs, longestUptimeMs, 
   return stable !== undefined && nowMs - stable.sinceMs >= window;
 }
 
-export type UntoldStep = { do: 'wait'; ms: number } | { do: 'tell' } | { do: 'forget'; because: 'healed' | 'gone' };
+export type UntoldStep =
+  { do: 'wait'; ms: number } | { do: 'tell' } | { do: 'forget'; because: 'healed' | 'gone' | 'untrue' };
+
+/** Something else is wrong with it: no reason to read it for ever. */
+const longestUntrueMs = 15 * 60_000;
 
 /** Pure. Patience is over: still broken is told, healed for the window is forgotten, in between is watched. */
-export function decideUntold(facts: Facts): UntoldStep {
+export function decideUntold(facts: Facts & { lastSeenMs: number }): UntoldStep {
   if (facts.live.gone) return { do: 'forget', because: 'gone' };
-  if (!facts.live.healthy) return isStillTrue(facts.class, facts.live) ? { do: 'tell' } : { do: 'wait', ms: brokenMs };
+  if (isStillTrue(facts.class, facts.live)) return { do: 'tell' };
+  if (!facts.live.healthy) {
+    const isOld = facts.nowMs - facts.lastSeenMs > longestUntrueMs;
+    return isOld ? { do: 'forget', because: 'untrue' } : { do: 'wait', ms: brokenMs };
+  }
   return hasHeld(facts) ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: healingMs };
 }
 

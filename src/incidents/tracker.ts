@@ -55,6 +55,12 @@ async function everyOne<T>(items: readonly T[], holds: (item: T) => Promise<bool
   return true;
 }
 
+const outcomes = {
+  gone: SignalOutcome.targetGone,
+  healed: SignalOutcome.healedBeforeTold,
+  untrue: SignalOutcome.noLongerTrue,
+} as const;
+
 /** What all readings of an episode together say. */
 interface Run {
   stable: Stable | undefined;
@@ -107,10 +113,9 @@ export function createTracker(deps: TrackerDeps): Tracker {
   async function judgeUntold(seen: Incident, nowMs: number): Promise<Outcome> {
     const object = await withUid(seen);
     const facts = await look(seen.key, seen.class, { namespace: seen.namespace, object }, nowMs);
-    const step = decideUntold(facts);
+    const step = decideUntold({ ...facts, lastSeenMs: seen.lastSeenMs });
     if (step.do === 'wait') return { againInMs: step.ms };
-    if (step.do === 'forget')
-      return forget(seen, step.because === 'gone' ? SignalOutcome.targetGone : SignalOutcome.healedBeforeTold);
+    if (step.do === 'forget') return forget(seen, outcomes[step.because]);
     const whyNot = await whyNotTold(seen.namespace, object, facts.live.affected);
     return whyNot ? forget(seen, whyNot) : tell({ ...seen, object }, facts);
   }

@@ -28,5 +28,6 @@ export const SignalOutcome = {
   namespaceTerminating: 'NamespaceTerminating',
   healedBeforeTold: 'HealedBeforeTold',
   targetGone: 'TargetGone',
+  noLongerTrue: 'NoLongerTrue',
 } as const;
 export type SignalOutcome = (typeof SignalOutcome)[keyof typeof SignalOutcome];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { conditionOf } from '../../../src/kube/remediation.ts';
-import { good, imageOf, quotaWorld, undoWorld } from './world.ts';
+import { good, imageOf, quotaWorld, silent, undoWorld } from './world.ts';
 
 const settled = 5_000;
 
@@ -28,8 +28,27 @@ test('an undo goes from proposed to recovered, with one patch and no rights left
   for (const reason of ['FixProposed', 'FixApproved', 'FixApplying', 'FixApplied', 'FixRecovered']) {
     assert.ok(told.includes(reason), reason);
   }
+  const onTarget = world.server.list('Event').filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment'); // prettier-ignore
+  assert.deepEqual(onTarget.map((event) => event['reason']), ['FixApplied', 'FixRecovered']); // prettier-ignore
   stop();
 });
+
+const decisions = [
+  { name: 'with kubectl is one audit line', by: 'grace', lines: [{ decision: 'Approved', by: 'grace' }] },
+  { name: 'in chat was audited there', by: 'telegram:7', lines: [] },
+];
+for (const { name, by, lines } of decisions)
+  test(`a decision made ${name}`, async () => {
+    const world = undoWorld();
+    const said: Record<string, unknown>[] = [];
+    const log = { ...silent, info: (fields: object) => void said.push(fields as Record<string, unknown>) };
+    world.start({}, { log });
+    await world.clock.advance(settled);
+    world.approve(by);
+    await world.clock.advance(settled);
+    const audited = said.filter(({ audit }) => audit).map(({ decision, by }) => ({ decision, by }));
+    assert.deepEqual(audited, lines);
+  });
 
 test('a quota is deleted, the blocked owners are nudged at once, and all of them recover', async () => {
   const world = quotaWorld();

@@ -53,6 +53,18 @@ test('old news and an ordinary rollout under way: nothing is told, and certainly
   assert.equal(street.fixes()[0]?.spec.action?.type, 'RolloutUndo', 'once it does crash it is told');
 });
 
+test('old news of something that is broken in another way is not pursued for ever', async () => {
+  const { street, process } = watching();
+  const starting = { name: 'app', ready: false, restartCount: 0, state: { waiting: { reason: 'ContainerCreating' } }, lastState: null }; // prettier-ignore
+  street.server.change('Pod', 'shop', pod, { status: { phase: 'Pending', containerStatuses: [starting] } });
+  process.onSignal(oldNews());
+  await street.advance(16 * 60_000);
+  assert.deepEqual(street.outcomes, ['Kept', 'NoLongerTrue']);
+  const calls = street.server.calls.length;
+  await street.advance(60_000);
+  assert.equal(street.server.calls.length, calls);
+});
+
 test('old news and a revision that a quota refuses: one card, about the quota', async () => {
   const { street, process } = watching();
   street.server.remove('Pod', 'shop', pod);
