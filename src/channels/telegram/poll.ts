@@ -15,6 +15,8 @@ export interface PollerDeps {
 }
 
 const pollSeconds = 25;
+/** Whoever answers "nothing" at once instead of waiting is not asked again and again without a pause. */
+const shortestPollMs = 250;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 30_000;
 /** Longest text above the chat: https://core.telegram.org/bots/api#answercallbackquery */
@@ -37,11 +39,13 @@ export function createPoller({ api, log, clock }: PollerDeps): Pick<Channel, 'ru
     let offset = 0;
     let failures = 0;
     while (!signal.aborted) {
+      const askedAtMs = clock.now();
       try {
         const updates = await poll(offset, signal);
         failures = 0;
         works();
         await handleAll(updates, onPress);
+        if (updates.length === 0 && clock.now() - askedAtMs < shortestPollMs) await clock.sleep(shortestPollMs, signal);
         for (const { update_id } of updates) offset = Math.max(offset, update_id + 1);
       } catch (error) {
         if (signal.aborted) break;

@@ -19,8 +19,11 @@ const until = async (holds: () => boolean): Promise<void> => {
 };
 
 /** A channel against the strict fake; its clock does not sleep, it notes how long it would have. */
-async function aChannel(t: TestContext, over: { token?: () => Promise<string | undefined>; apiRoot?: string } = {}) {
-  const fake = await startFakeTelegram();
+async function aChannel(
+  t: TestContext,
+  { pollMs = 25_000, ...over }: { token?: () => Promise<string | undefined>; apiRoot?: string; pollMs?: number } = {},
+) {
+  const fake = await startFakeTelegram({ pollMs });
   const lines: { message: string; fields: object }[] = [];
   const slept: number[] = [];
   const note = (fields: object, message: string): void => void lines.push({ message, fields });
@@ -216,7 +219,7 @@ test('a missing token is said once and read again every 30 s', async (t) => {
   await assert.rejects(channel.post(place, card), RetryLater);
   mounted.token = botToken;
   await until(() => channel.health().ok);
-  assert.deepEqual(new Set(slept), new Set([30_000]));
+  assert.deepEqual(new Set(slept), new Set([30_000, 250]));
   assert.deepEqual(said(), ['telegram does not work', 'telegram works again']);
 });
 
@@ -245,4 +248,11 @@ test('stopping ends a long poll at once', async (t) => {
   await until(() => fake.calls.length === 2); // a quick one first, then the long one
   stop.abort();
   await until(() => channel.health().detail === 'stopped');
+});
+
+test('a server that answers "nothing" at once, instead of waiting, is not asked without a pause', async (t) => {
+  const { fake, run, slept } = await aChannel(t, { pollMs: 0 });
+  run();
+  await until(() => fake.calls.length > 5);
+  assert.ok(slept.length >= fake.calls.length - 2 && slept.every((ms) => ms === 250), slept.join());
 });
