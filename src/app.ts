@@ -5,6 +5,7 @@ import { createSubjectAccess } from './approvals/subject-access.ts';
 import { createTargetReader } from './approvals/target.ts';
 import type { Channel } from './channels/channel.ts';
 import { createChannels } from './channels/channels.ts';
+import { createTerminalLines } from './cli/terminal-lines.ts';
 import type { Config } from './config/schema.ts';
 import { loadConfig } from './config/load.ts';
 import { whoAmI } from './connect.ts';
@@ -41,7 +42,8 @@ export interface AppOptions {
 }
 
 export interface AppIo {
-  signal: AbortSignal;
+  /** Aborts when we are asked to stop. From here on that is ours to do. */
+  stopSignal(): AbortSignal;
 }
 
 /** What both roles share, made once. */
@@ -62,10 +64,11 @@ interface Ground {
 }
 
 /** The composition root, in flow order. Resolves to the exit code when the signal aborts. */
-export async function runApp({ configFile, role, context }: AppOptions, { signal }: AppIo): Promise<number> {
+export async function runApp({ configFile, role, context }: AppOptions, io: AppIo): Promise<number> {
   const clock = systemClock;
   const config = await loadConfig(configFile);
-  const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards } : {});
+  const signal = io.stopSignal(); // not before: reading a pipe cannot be cut short
+  const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards(config) } : {});
   const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
   const metrics = createMetrics();
   const readiness = createReadiness();
@@ -119,10 +122,15 @@ export async function runApp({ configFile, role, context }: AppOptions, { signal
   return 0;
 }
 
-/** A person reads cards on this terminal: only trouble and decisions are said beside them. */
-const besideTheCards = (line: string): void => {
-  if (/"level":"(warn|error)"|"audit":true/.test(line)) process.stderr.write(line);
-};
+/** A person reads cards on this terminal: what else there is to say is said in few words between them. */
+function besideTheCards({ cluster, namespaces: { include } }: Config): (line: string) => void {
+  const auditAsJson = !process.stderr.isTTY;
+  const show = createTerminalLines({ cluster, include, timeZone: localTimeZone(), auditAsJson });
+  return (line) => {
+    const shown = show(line);
+    if (shown) process[shown.to].write(`${shown.text}\n`);
+  };
+}
 
 /** Whoever stops us should not wait long. What is cut off here is taken up again at the next start. */
 const graceMs = 3_000;

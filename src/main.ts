@@ -3,12 +3,37 @@ import { messageOf, UserError } from './lib/errors.ts';
 import { scrub } from './lib/log.ts';
 
 /** The entry, and the only file that ends the process. */
-const stop = new AbortController();
 const io = {
-  print: (text: string): void => void process.stdout.write(`${text}\n`),
+  print,
   complain: (text: string): void => void process.stderr.write(`${text}\n`),
-  signal: stop.signal,
+  stopSignal,
 };
+
+/** Whether a text arrived is known some time after it was written, and exiting does not wait for that. */
+let printed: Promise<unknown> | undefined;
+
+function print(text: string): void {
+  printed = new Promise((resolve) => process.stdout.write(`${text}\n`, resolve));
+}
+
+/**
+ * Only who can stop by itself asks for this. Without it one signal ends the process, whatever it is doing: process.exit
+ * would wait for a read that is stuck in the kernel, as that of a pipe nobody writes to.
+ */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const [signal, number] of [
+    ['SIGINT', 2],
+    ['SIGTERM', 15],
+  ] as const) {
+    process.on(signal, () => {
+      // Asked a second time: whoever asks does not want to wait.
+      if (stop.signal.aborted) process.exit(128 + number);
+      stop.abort();
+    });
+  }
+  return stop.signal;
+}
 
 function explain(error: unknown): number {
   if (error instanceof UserError) {
@@ -20,23 +45,20 @@ function explain(error: unknown): number {
   return 1;
 }
 
-// What a library should no longer do is for us to know, not for whoever is on call.
-if (!process.env.TAPFIX_DEBUG) process.noDeprecation = true;
-// The reader of a pipe may leave early (`tapfix manifests | head`): not worth a word.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
-}
-process.on('unhandledRejection', (error) => process.exit(explain(error)));
-process.on('uncaughtException', (error) => process.exit(explain(error)));
-for (const [signal, number] of [
-  ['SIGINT', 2],
-  ['SIGTERM', 15],
-] as const) {
-  process.on(signal, () => {
-    // Asked a second time: whoever asks does not want to wait.
-    if (stop.signal.aborted) process.exit(128 + number);
-    stop.abort();
-  });
+/** The reader of a pipe may leave early (`tapfix manifests | head`): not worth a word. A full disk is. */
+function unwritten(error: NodeJS.ErrnoException, complain: (text: string) => void): void {
+  if (error.code === 'EPIPE') process.exit(0);
+  complain(`tapfix cannot write its output: ${messageOf(error)}`);
+  process.exit(1);
 }
 
-process.exit(await runCli(process.argv.slice(2), io).catch(explain));
+// What a library should no longer do is for us to know, not for whoever is on call.
+if (!process.env.TAPFIX_DEBUG) process.noDeprecation = true;
+process.stdout.on('error', (error) => unwritten(error, io.complain));
+process.stderr.on('error', (error) => unwritten(error, () => undefined)); // there is nobody left to tell
+process.on('unhandledRejection', (error) => process.exit(explain(error)));
+process.on('uncaughtException', (error) => process.exit(explain(error)));
+
+const exitCode = await runCli(process.argv.slice(2), io).catch(explain);
+await printed;
+process.exit(exitCode);

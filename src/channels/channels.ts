@@ -1,6 +1,5 @@
 import type { Config } from '../config/schema.ts';
 import { readToken } from '../config/tokens.ts';
-import { UserError } from '../lib/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Channel, ChannelName } from './channel.ts';
@@ -36,7 +35,5 @@ export async function createChannels({
     channels.set('console', createConsole({ input: process.stdin, output: process.stdout, by, log }));
   }
   if (config.channels.slack) log.warn({}, 'channels.slack is configured, but this version does not speak Slack yet');
-  if (channels.size === 0)
-    throw new UserError('no channel that this version can use: configure channels.telegram or channels.console', 2);
   return channels;
 }

@@ -7,8 +7,8 @@ export interface Io {
   print(text: string): void;
   /** The same on standard error. */
   complain(text: string): void;
-  /** Aborts when the process is asked to stop (SIGTERM, SIGINT). */
-  signal: AbortSignal;
+  /** Aborts when the process is asked to stop (SIGTERM, SIGINT); before it is asked for, that ends the process. */
+  stopSignal(): AbortSignal;
 }
 
 export const roles = ['all', 'watcher', 'controller'] as const;
@@ -45,6 +45,25 @@ export async function runCli(words: readonly string[], io: Io, commands: Command
   }
 }
 
+/** One line, and where to read on. */
+const refusal =
+  (command: string) =>
+  (text: string, write: (line: string) => void): void => {
+    const words = text
+      .replace(/^error: /, '')
+      .trim()
+      .replace(/\s*\n\s*/g, ' ');
+    write(`tapfix: ${words} (see ${command} --help)`);
+  };
+
+const runHelp = `
+Environment:
+  TELEGRAM_BOT_TOKEN  the bot's token; or TELEGRAM_BOT_TOKEN_FILE, a file that holds it
+  POD_NAMESPACE       tapfix's own namespace, if it is not installed in "tapfix"
+
+Example:
+  TELEGRAM_BOT_TOKEN=... tapfix run --config config.yaml --context kind-dev`;
+
 function createProgram(io: Io, commands: Commands, finish: (exitCode: number) => void): Command {
   const program = new Command('tapfix')
     .description(
@@ -55,30 +74,28 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
     .configureOutput({
       writeOut: (text) => io.print(text.trimEnd()),
       writeErr: (text) => io.complain(text.trimEnd()),
-      outputError: (text, write) =>
-        write(
-          `tapfix: ${text
-            .replace(/^error: /, '')
-            .trim()
-            .replace(/\s*\n\s*/g, ' ')} (see tapfix --help)`,
-        ),
+      outputError: refusal('tapfix'),
     })
     .addHelpText('after', '\nExample:\n  tapfix run --config config.yaml --context my-cluster');
 
-  program
-    .command('run')
+  const run = program.command('run');
+  run
     .description('watch the cluster, tell the chat, apply what is approved')
-    .requiredOption('--config <file>', 'the configuration, see config.example.yaml')
+    .configureOutput({ outputError: refusal('tapfix run') })
+    .option('--config <file>', 'the configuration, see config.example.yaml (required)')
     .addOption(new Option('--role <role>', 'which half to run; all is for a laptop').choices(roles).default('all'))
     .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
-    .addHelpText('after', '\nExample:\n  TELEGRAM_BOT_TOKEN=... tapfix run --config config.yaml --context kind-dev')
-    .action(async ({ config, role, context }: { config: string; role: RunOptions['role']; context?: string }) =>
-      finish(await commands.run({ configFile: config, role, ...(context !== undefined && { context }) }, io)),
-    );
+    .addHelpText('after', runHelp)
+    .action(async ({ config, role, context }: { config?: string; role: RunOptions['role']; context?: string }) => {
+      // Not a mandatory option of commander's: that is asked for before a mistyped one is named.
+      if (config === undefined) return run.error("required option '--config <file>' not specified");
+      finish(await commands.run({ configFile: config, role, ...(context !== undefined && { context }) }, io));
+    });
 
   program
     .command('check-config')
     .description('say everything that is wrong with a configuration, or show it with its defaults')
+    .configureOutput({ outputError: refusal('tapfix check-config') })
     .argument('<file>', 'the configuration')
     .addHelpText('after', '\nExample:\n  tapfix check-config config.yaml')
     .action(async (file: string) => finish(await commands.checkConfig(file, io)));
@@ -86,6 +103,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   program
     .command('manifests')
     .description('write the Kubernetes manifests that install tapfix')
+    .configureOutput({ outputError: refusal('tapfix manifests') })
     .option('--image <image>', 'the container image that the Deployments run')
     .option('--namespace <name>', "tapfix's own namespace")
     .option('--out <directory>', 'write one file per part there instead of printing all')

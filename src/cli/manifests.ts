@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { actions } from '../actions/table.ts';
 import { UserError } from '../lib/errors.ts';
 import { defaults, renderManifests } from '../manifests/render.ts';
+import { isImage } from './image.ts';
 
 export interface ManifestsOptions {
   image?: string;
@@ -17,17 +19,48 @@ export async function runManifests(options: ManifestsOptions, io: { print(text: 
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) {
     throw new UserError(`--namespace ${JSON.stringify(namespace)} is no name of a namespace: use a-z, 0-9 and -`, 2);
   }
-  if (!/^\S+$/.test(image)) throw new UserError('--image needs the name of an image', 2);
+  if (!isImage(image)) {
+    const example = 'write it in lower case, such as registry.example.com/team/tapfix:0.1.0';
+    throw new UserError(`--image ${JSON.stringify(image)} is no image: ${example}`, 2);
+  }
+  if (out === '') throw new UserError('--out needs the name of a directory', 2);
   const files = renderManifests({ namespace, image, actions });
-  if (out === undefined) {
-    io.print([...files.values()].join('').trimEnd());
-    return 0;
-  }
-  await mkdir(out, { recursive: true });
-  for (const [name, text] of files) {
-    const path = join(out, name);
-    await writeFile(path, text);
-    io.print(`wrote ${path}`);
-  }
+  if (out === undefined) io.print([...files.values()].join('').trimEnd());
+  else await writeAll(out, files, io);
   return 0;
+}
+
+async function writeAll(out: string, files: Map<string, string>, io: { print(text: string): void }): Promise<void> {
+  try {
+    await makeDirectory(out);
+    for (const [name, text] of files) {
+      const path = join(out, name);
+      await writeFile(path, text);
+      io.print(`wrote ${path}`);
+    }
+  } catch (error) {
+    throw new UserError(`--out ${out} ${whyUnwritable(error as NodeJS.ErrnoException)}`, 2, error);
+  }
+}
+
+/** Not by mkdir's own `recursive`: below /proc Node would try for ever. */
+async function makeDirectory(path: string): Promise<void> {
+  const parent = dirname(path);
+  if (parent !== path && !existsSync(parent)) await makeDirectory(parent);
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+function whyUnwritable({ code = 'unknown', path = '' }: NodeJS.ErrnoException): string {
+  const why: Record<string, string> = {
+    ENOTDIR: 'is a file, or below one: name a directory',
+    EISDIR: `cannot be written: ${path} is a directory`,
+    EACCES: `may not be written by this user: ${path}`,
+    EPERM: `may not be written by this user: ${path}`,
+    EROFS: 'is on a file system that is read-only',
+    ENOSPC: 'cannot be written: the disk is full',
+    ENOENT: 'cannot be made there',
+  };
+  return why[code] ?? `cannot be written (${code})`;
 }

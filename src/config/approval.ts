@@ -1,16 +1,20 @@
 import { z } from 'zod';
-import { addIssue, duration, namespaceGlob, nonEmptyListOf, oneOf, text } from './fields.ts';
+import { addIssue, duration, namespaceGlob, nonEmptyListOf, oneOf, text, type Wrong } from './fields.ts';
 import { actionNames } from './vocabulary.ts';
 
 const telegramUser = z.unknown().transform((value, context): number => {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  const hint =
-    typeof value === 'string' && /^\d+$/.test(value)
-      ? 'without quotes'
-      : 'the numeric id, not the @name; @userinfobot tells each person theirs';
-  addIssue(context, { wrong: 'must be a number', hint });
+  addIssue(context, whyNoPerson(value));
   return z.NEVER;
 });
+
+function whyNoPerson(value: unknown): Wrong {
+  if (typeof value === 'number')
+    return { wrong: "must be a person's id, a positive number", hint: "a negative one is a group's" };
+  const quoted = typeof value === 'string' && /^\d+$/.test(value);
+  const hint = quoted ? 'without quotes' : 'the numeric id, not the @name; @userinfobot tells each person theirs';
+  return { wrong: 'must be a number', hint };
+}
 
 const slackUser = text(
   'a Slack member id such as U012AB3CD',

@@ -1,27 +1,18 @@
 import { z } from 'zod';
-import { addIssue, namespaceGlob, nonEmptyListOf, text, url } from './fields.ts';
+import { addIssue, namespaceGlob, nonEmptyListOf, numericId, text, url } from './fields.ts';
 import type { Route } from './schema.ts';
 
-/** Ids that YAML reads as numbers. Beyond 2^53 a number has already lost its last digits. */
-const numberAsText = (value: unknown): unknown =>
-  typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
-
-const telegramChat = z.preprocess(
-  numberAsText,
-  text(
-    'a Telegram chat id such as -1001234567890',
-    /^-?[1-9]\d*$/,
-    'the number, not the @name: Telegram names chats by number when a button is pressed; groups have negative ids',
-  ),
+/** Telegram's ids have at most 52 bits, so 16 digits: https://core.telegram.org/bots/api#chat */
+const telegramChat = numericId(
+  'a Telegram chat id such as -1001234567890',
+  /^-?[1-9]\d{0,15}$/,
+  'a whole number of at most 16 digits, not the @name: Telegram names chats by number when a button is pressed; groups have negative ids',
 );
 
-const telegramThread = z.preprocess(
-  numberAsText,
-  text(
-    'the number of a topic',
-    /^[1-9]\d*$/,
-    'the last number in a link to a message of that topic is the message; the one before it the topic',
-  ),
+const telegramThread = numericId(
+  'the number of a topic',
+  /^[1-9]\d{0,15}$/,
+  'the last number in a link to a message of that topic is the message; the one before it the topic',
 );
 
 const telegramRoute = z
@@ -73,8 +64,14 @@ export const channels = z
   })
   .superRefine(
     (given, context) => {
-      if (Object.keys(given).length === 0)
-        addIssue(context, { wrong: 'needs at least one channel', hint: 'telegram, slack or console: {}' });
+      const names = Object.keys(given);
+      if (names.length === 0)
+        addIssue(context, { wrong: 'needs at least one channel', hint: 'telegram or console: {}' });
+      else if (names.every((name) => name === 'slack'))
+        addIssue(context, {
+          wrong: 'this version does not speak Slack yet',
+          hint: 'add telegram or console: {} beside it',
+        });
     },
     // Beside other problems as well: all are reported at once.
     { when: ({ value }) => typeof value === 'object' && value !== null },

@@ -14,13 +14,17 @@ const ignoreRule = z
     name: glob.optional(),
     class: glob.optional(),
   })
-  .superRefine((rule, context) => {
-    if (Object.keys(rule).length === 0)
-      addIssue(context, {
-        wrong: 'is empty and would ignore everything',
-        hint: 'give it a namespace, kind, name or class',
-      });
-  });
+  .superRefine(
+    (rule, context) => {
+      if (Object.keys(rule).length === 0)
+        addIssue(context, {
+          wrong: 'is empty and would ignore everything',
+          hint: 'give it a namespace, kind, name or class',
+        });
+    },
+    // A rule whose only key is mistyped is not empty.
+    { when: ({ issues }) => issues.length === 0 },
+  );
 
 const extraReason = z
   .strictObject({

@@ -1,6 +1,7 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
+import { isAlias, isMap, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type YAMLMap } from 'yaml';
 import { messageOf } from '../lib/errors.ts';
 import { pathText, problemAt, type Finding, type Path, type Problem } from './problem.ts';
+import { keyText, structureOf, type Misshapen } from './structure.ts';
 
 /** More aliases than a person writes; what is nested to blow up memory has many more. */
 const maxAliasCount = 50;
@@ -9,6 +10,8 @@ export interface ReadDocument {
   /** Plain data; undefined when the text is not usable YAML. */
   value: unknown;
   problems: Problem[];
+  /** Wrong only where a number is wanted at all. */
+  oddNumbers: readonly Finding[];
   /** The line of a path's key, or of the closest parent that exists. */
   lineOf(path: Path): number;
 }
@@ -20,9 +23,16 @@ export function readDocument(text: string): ReadDocument {
   } catch (error) {
     const deep = error instanceof RangeError;
     const message = deep ? 'is nested too deeply' : `cannot be read as YAML: ${messageOf(error)}`;
-    return { value: undefined, problems: [problemAt(1, { path: [], message })], lineOf: () => 1 };
+    return unusable([problemAt(1, { path: [], message })]);
   }
 }
+
+const unusable = (problems: Problem[]): ReadDocument => ({
+  value: undefined,
+  problems,
+  oddNumbers: [],
+  lineOf: () => 1,
+});
 
 function read(text: string): ReadDocument {
   const lines = new LineCounter();
@@ -35,7 +45,8 @@ function read(text: string): ReadDocument {
   });
   const lastLine = text.trimEnd().split('\n').length;
   const lineAt = (offset = 0): number => Math.min(Math.max(1, lines.linePos(offset).line), lastLine);
-  const lineOf = (path: Path): number => lineAt(offsetOf(document, path));
+  const offsetOf = offsets(document);
+  const lineOf = (path: Path): number => lineAt(offsetOf(path));
   const syntax = document.errors.map((error) =>
     problemAt(lineAt(error.pos[0]), {
       path: [],
@@ -43,21 +54,23 @@ function read(text: string): ReadDocument {
       hint: yamlHints[error.code],
     }),
   );
-  if (syntax.length > 0) return { value: undefined, problems: onceEach(syntax), lineOf };
+  if (syntax.length > 0) return unusable(onceEach(syntax));
+  const structure = structureOf(document);
+  const misshapen = structure.unusable.map(({ offset, ...finding }: Misshapen) => problemAt(lineAt(offset), finding));
+  if (misshapen.length > 0) return unusable(misshapen);
   const twice = duplicates(document.contents, [], (offset, finding) => problemAt(lineAt(offset), finding));
   try {
-    return { value: document.toJS({ maxAliasCount }), problems: twice, lineOf };
+    return { value: document.toJS({ maxAliasCount }), problems: twice, oddNumbers: structure.oddNumbers, lineOf };
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    return { value: undefined, problems: [...twice, aliasProblem(error, lineAt(brokenAlias(document)))], lineOf };
+    return unusable([...twice, aliasProblem(error, lineAt(brokenAlias(document)))]);
   }
 }
 
 /** One missing bracket can make the parser complain hundreds of times. */
-const onceEach = (problems: readonly Problem[]): Problem[] =>
-  problems.filter(({ line, message }, index) =>
-    problems.slice(0, index).every((other) => other.line !== line || other.message !== message),
-  );
+function onceEach(problems: readonly Problem[]): Problem[] {
+  return [...new Map(problems.map((problem) => [`${problem.line} ${problem.message}`, problem])).values()];
+}
 
 const starHint = 'a value that begins with * needs quotes: "*-prod"';
 
@@ -65,6 +78,7 @@ const starHint = 'a value that begins with * needs quotes: "*-prod"';
 const plainWords: Record<string, string | undefined> = {
   MULTIPLE_DOCS: 'a second document begins here',
   MISSING_CHAR: 'a closing quote or bracket is missing here or above',
+  RESOURCE_EXHAUSTION: 'it is nested too deeply',
 };
 
 const yamlHints: Record<string, string | undefined> = {
@@ -114,23 +128,31 @@ const twice = (path: Path): Finding => ({
   hint: `keep one ${pathText(path.slice(-1))}`,
 });
 
-const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key);
-
-function offsetOf(document: Document, path: Path): number | undefined {
-  let node: unknown = document.contents;
-  let offset: number | undefined;
-  for (const step of path) {
-    if (isAlias(node)) node = node.resolve(document);
-    if (isMap(node)) {
-      // The last of two equal keys is the one in force.
-      const pair = node.items.findLast(({ key }) => keyText(key) === String(step));
-      if (!pair) break;
-      offset = (pair.key as Node).range?.[0];
-      node = pair.value;
-    } else if (isSeq(node) && typeof step === 'number' && node.items[step]) {
-      node = node.items[step];
-      offset = (node as Node).range?.[0];
-    } else break;
+/** Where in the text a path is. Each group's keys are indexed once: there may be as many problems as keys. */
+function offsets(document: Document): (path: Path) => number | undefined {
+  const indexes = new Map<YAMLMap, Map<string, YAMLMap['items'][number]>>();
+  function pairIn(map: YAMLMap, key: string) {
+    // The last of two equal keys is the one in force.
+    const index = indexes.get(map) ?? new Map(map.items.map((pair) => [keyText(pair.key), pair]));
+    indexes.set(map, index);
+    return index.get(key);
   }
-  return offset;
+
+  return (path) => {
+    let node: unknown = document.contents;
+    let offset: number | undefined;
+    for (const step of path) {
+      if (isAlias(node)) node = node.resolve(document);
+      if (isMap(node)) {
+        const pair = pairIn(node, String(step));
+        if (!pair) break;
+        offset = (pair.key as Node).range?.[0];
+        node = pair.value;
+      } else if (isSeq(node) && typeof step === 'number' && node.items[step]) {
+        node = node.items[step];
+        offset = (node as Node).range?.[0];
+      } else break;
+    }
+    return offset;
+  };
 }

@@ -34,15 +34,25 @@ const kindOf = (value: unknown): string => {
 /** No name in Kubernetes or chat is longer. */
 const longestText = 253;
 
+function readText(value: unknown, what: string, pattern: RegExp, hint?: string): string | Wrong {
+  if (typeof value === 'number') return { wrong: `must be ${what}, not a number`, hint: 'put it in quotes' };
+  if (typeof value !== 'string') return { wrong: `must be ${what}, not ${kindOf(value)}`, hint };
+  if (!value.trim()) return { wrong: 'must not be empty', hint };
+  if (value.length > longestText) return { wrong: `must not be longer than ${longestText} characters` };
+  if (/\p{Cc}/u.test(value)) return { wrong: 'must be one line without control characters' };
+  return pattern.test(value) ? value : { wrong: `must be ${what}`, hint };
+}
+
 /** A string of the form that `pattern` describes; `hint` says what it should look like. */
 export const text = (what = 'text', pattern = /\S/, hint?: string) =>
+  field<string>((value) => readText(value, what, pattern, hint));
+
+/** An id of digits, which YAML reads as a number. Beyond 2^53 a number has already lost its last digits. */
+export const numericId = (what: string, pattern: RegExp, hint: string) =>
   field<string>((value) => {
-    if (typeof value === 'number') return { wrong: `must be ${what}, not a number`, hint: 'put it in quotes' };
-    if (typeof value !== 'string') return { wrong: `must be ${what}, not ${kindOf(value)}`, hint };
-    if (!value.trim()) return { wrong: 'must not be empty', hint };
-    if (value.length > longestText) return { wrong: `must not be longer than ${longestText} characters` };
-    if (/\p{Cc}/u.test(value)) return { wrong: 'must be one line without control characters' };
-    return pattern.test(value) ? value : { wrong: `must be ${what}`, hint };
+    if (typeof value !== 'number') return readText(value, what, pattern, hint);
+    const isId = Number.isSafeInteger(value) && pattern.test(String(value));
+    return isId ? String(value) : { wrong: `must be ${what}`, hint };
   });
 
 export const namespaceGlob = text(

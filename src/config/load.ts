@@ -1,7 +1,8 @@
 import { UserError } from '../lib/errors.ts';
 import { readDocument } from './document.ts';
 import { misplacedTokens } from './misplaced-tokens.ts';
-import { describeProblem, findingsIn, problemAt, type Path, type Problem } from './problem.ts';
+import { describeProblem, findingsIn, problemAt, type Finding, type Path, type Problem } from './problem.ts';
+import { protoKeys } from './proto-keys.ts';
 import { readText } from './read-text.ts';
 import { configSchema, type Config } from './schema.ts';
 
@@ -11,7 +12,7 @@ export type Parsed = { ok: true; config: Config } | { ok: false; file: string; p
 
 /** Everything that is wrong with the text, or the configuration with its defaults filled in. */
 export function parseConfig(text: string, file: string): Parsed {
-  const { value, problems, lineOf } = readDocument(text);
+  const { value, problems, oddNumbers, lineOf } = readDocument(text);
   if (value === undefined) return { ok: false, file, problems: sorted(problems) };
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = value === null ? 'the file is empty' : 'the file must consist of "key: value" lines';
@@ -21,21 +22,27 @@ export function parseConfig(text: string, file: string): Parsed {
       problems: [...problems, problemAt(1, { path: [], message, hint: 'see config.example.yaml' })],
     };
   }
-  const tokens = misplacedTokens(value);
+  const found = [...misplacedTokens(value), ...protoKeys(value)];
   const result = configSchema.safeParse(withoutNulls(value), { reportInput: true });
-  if (result.success && tokens.length === 0 && problems.length === 0) return { ok: true, config: result.data };
-  const mistakes = (result.error?.issues ?? [])
-    .flatMap((issue) => findingsIn(issue, configSchema))
-    .filter(({ path }) => !tokens.some((token) => isWithin(path, token.path)));
-  const findings = [...tokens, ...mistakes].map((finding) => problemAt(lineOf(finding.path), finding));
-  return { ok: false, file, problems: sorted([...problems, ...findings]) };
+  const mistakes = (result.error?.issues ?? []).flatMap((issue) => findingsIn(issue, configSchema));
+  // A token is not also a wrong chat, nor a name that must be quoted a number in odd digits.
+  const findings = added(added(found, mistakes), oddNumbers);
+  if (result.success && findings.length === 0 && problems.length === 0) return { ok: true, config: result.data };
+  const placed = findings.map((finding) => problemAt(lineOf(finding.path), finding));
+  return { ok: false, file, problems: sorted([...problems, ...placed]) };
 }
 
 export async function loadConfig(file: string): Promise<Config> {
   const parsed = parseConfig(await readText(file), file);
   if (parsed.ok) return parsed.config;
-  throw new UserError(parsed.problems.map((problem) => describeProblem(file, problem)).join('\n'), 2);
+  throw new UserError(toldOf(parsed.problems.map((problem) => describeProblem(file, problem))).join('\n'), 2);
 }
+
+/** Nobody reads on after these. */
+const mostTold = 100;
+
+const toldOf = (lines: readonly string[]): readonly string[] =>
+  lines.length <= mostTold ? lines : [...lines.slice(0, mostTold), `... and ${lines.length - mostTold} more problems`];
 
 /** A key without a value means its default; a channel without settings (`console:`) is still a channel. */
 function withoutNulls(value: unknown, path: Path = []): unknown {
@@ -47,7 +54,12 @@ function withoutNulls(value: unknown, path: Path = []): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutNulls(inner, [...path, key])]));
 }
 
-const isWithin = (path: Path, outer: Path): boolean => outer.every((step, index) => path[index] === step);
+/** What is known, and of the rest what is not about the same value or a part of it. */
+function added(known: readonly Finding[], more: readonly Finding[]): Finding[] {
+  const paths = new Set(known.map(({ path }) => JSON.stringify(path)));
+  const isTold = (path: Path): boolean => path.some((_, end) => paths.has(JSON.stringify(path.slice(0, end + 1))));
+  return [...known, ...more.filter(({ path }) => !isTold(path))];
+}
 
 const sorted = (problems: readonly Problem[]): Problem[] =>
   problems.toSorted((a, b) => a.line - b.line || (a.path < b.path ? -1 : 1));

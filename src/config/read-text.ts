@@ -33,5 +33,5 @@ function whyUnreadable(file: string, error: unknown): string {
     EACCES: 'may not be read by this user',
   };
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  return `${file} ${why[code] ?? `cannot be read: ${messageOf(error)}`}`;
+  return `${file || '""'} ${why[code] ?? `cannot be read: ${messageOf(error)}`}`;
 }

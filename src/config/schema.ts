@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { approval } from './approval.ts';
 import { channels } from './channels.ts';
 import { classes, extraReasons, ignore, reportUnknownClasses } from './classes.ts';
-import { duration, namespaceGlob, nonEmptyListOf, oneOf, text, url, whole, yesOrNo } from './fields.ts';
+import { duration, oneOf, text, url, whole, yesOrNo } from './fields.ts';
+import { namespaces } from './namespaces.ts';
 import { actionNames } from './vocabulary.ts';
 
 /** The configuration after loading: defaults filled in, every duration in milliseconds. */
@@ -46,10 +47,7 @@ const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'o
 export const configSchema = z
   .strictObject({
     cluster: text('a name'),
-    namespaces: z.strictObject({
-      include: nonEmptyListOf(namespaceGlob, 'for all namespaces write ["*"]'),
-      exclude: z.array(namespaceGlob).prefault([]),
-    }),
+    namespaces,
     ignore,
     classes,
     extraReasons,

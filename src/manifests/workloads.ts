@@ -26,21 +26,23 @@ export const serviceAccounts = ({ namespace }: Install): Manifest[] =>
     ...(name === accounts.writer && { automountServiceAccountToken: false }),
   }));
 
-const startingConfig = `# A start: it watches everything but the system's namespaces, and prints what it would say to its own log.
+function startingConfig(namespace: string): string {
+  return `# A start: it watches everything but the system's namespaces, and prints what it would say to its own log.
 # All settings are in config.example.yaml. After a change restart both Deployments:
-# kubectl -n tapfix rollout restart deployment tapfix-watcher tapfix-controller
+# kubectl -n ${namespace} rollout restart deployment tapfix-watcher tapfix-controller
 cluster: my-cluster # shown in every message
 namespaces:
   include: ["*"]
 channels:
   console: {}
 `;
+}
 
 export const configMap = ({ namespace }: Install): Manifest => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: 'tapfix-config', namespace },
-  data: { 'config.yaml': startingConfig },
+  data: { 'config.yaml': startingConfig(namespace) },
 });
 
 export const deployments = (install: Install): Manifest[] => [

@@ -36,9 +36,6 @@ const about = (namespace: string): ChatMessage[] => scene.about(namespace);
 const messageAbout = (namespace: string, words: RegExp, timeoutMs?: number) =>
   scene.messageAbout(namespace, words, timeoutMs);
 const withButton = (namespace: string, label: RegExp) => scene.withButton(namespace, label);
-/** What is on the phone, for whoever reads the log of this run. */
-const show = ({ text, buttons }: ChatMessage): void =>
-  console.log([text, buttons.map((button) => `[ ${button.text} ]`).join(' ')].join('\n').replace(/^/gm, '    '));
 const writes = (namespace: string) => scene.writes(namespace);
 
 describe('a quota that blocks pods', () => {
@@ -50,7 +47,7 @@ describe('a quota that blocks pods', () => {
     await breakByQuota(cluster, namespace, ['api', 'web', 'worker']);
     const message = await messageAbout(namespace, /platform-hardening/);
     assert.match(message.text, /blocks \d workloads?/);
-    show(await withButton(namespace, /Approve/));
+    scene.show(await withButton(namespace, /Approve/));
     const events = await cluster.list<{ reason: string }>('events', namespace);
     await cluster.waitFor(
       'twenty FailedCreate events',
@@ -149,7 +146,7 @@ describe('a new revision that crash-loops', () => {
     await breakByRollout(cluster, namespace);
     const message = await messageAbout(namespace, /checkout keeps crashing/, 90_000);
     assert.match(message.text, /crash/);
-    show(await withButton(namespace, /Approve/));
+    scene.show(await withButton(namespace, /Approve/));
     const fix = await fixInPhase(cluster, namespace, 'Proposed', 10_000);
     assert.deepEqual(fix.spec.action, {
       type: 'RolloutUndo',

@@ -56,6 +56,12 @@ describe('the commands, as built', { concurrency: 3 }, () => {
     });
   }
 
+  test('manifests --out to a file is one sentence and exit code 2', async (t) => {
+    const { code, stdout, stderr } = await startTapfix(t, ['manifests', '--out', 'package.json']).ended();
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    assert.equal(stderr, '--out package.json is a file, or below one: name a directory\n');
+  });
+
   test('an unknown option is one line and exit code 2', async (t) => {
     const { code, stdout, stderr } = await startTapfix(t, ['run', '--config', 'c.yaml', '--fast']).ended();
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });

@@ -38,6 +38,9 @@ export function createScene(cluster: Cluster, chat?: Pick<Chat, 'messages'>) {
         .filter(({ resource }) => !ownResources.includes(resource))
         .map(({ user, verb, resource }) => `${user.split(':').pop()} ${verb} ${resource}`);
     },
+    /** What is on the phone, for whoever reads the log of this run. */
+    show: ({ text, buttons }: ChatMessage): void =>
+      console.log(`${text}\n${buttons.map((button) => `[ ${button.text} ]`).join(' ')}`.replace(/^/gm, '    ')),
     bindings: (namespace: string): Promise<string[]> => mintedBindings(cluster, namespace),
     async scaleWatcher(replicas: number): Promise<void> {
       await cluster.kubectl(['-n', 'tapfix', 'scale', 'deploy/tapfix-watcher', `--replicas=${replicas}`]);

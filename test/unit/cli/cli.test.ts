@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import { runCli, type Commands, type Io } from '../../../src/cli/cli.ts';
 import { UserError } from '../../../src/lib/errors.ts';
 
+const stopSignal = (): AbortSignal => AbortSignal.abort();
+
 /** Runs one command line against commands that only remember how they were called. */
 async function run(line: string, answer: () => number = () => 0) {
   const out: string[] = [];
   const err: string[] = [];
   const calls: unknown[] = [];
-  const io: Io = { print: (text) => out.push(text), complain: (text) => err.push(text), signal: AbortSignal.abort() };
+  const io: Io = { print: (text) => out.push(text), complain: (text) => err.push(text), stopSignal };
   const remember =
     (name: string) =>
     async (options: unknown): Promise<number> => {
@@ -45,12 +47,14 @@ for (const { line, call } of understood) {
 }
 
 const refused = [
-  { line: 'runn', say: /unknown command 'runn'.*Did you mean run\?/ },
-  { line: 'run', say: /required option '--config <file>' not specified/ },
+  { line: 'runn', say: /unknown command 'runn'.*Did you mean run\?\) \(see tapfix --help\)$/ },
+  { line: 'run', say: /required option '--config <file>' not specified \(see tapfix run --help\)$/ },
   { line: 'run --config c.yaml --verbose', say: /unknown option '--verbose'/ },
+  { line: 'run --conifg c.yaml', say: /unknown option '--conifg'.*Did you mean --config\?/ },
   { line: 'run --config c.yaml --role boss', say: /'boss' is invalid\. Allowed choices are all, watcher, controller/ },
-  { line: 'check-config', say: /missing required argument 'file'/ },
+  { line: 'check-config', say: /missing required argument 'file' \(see tapfix check-config --help\)$/ },
   { line: 'check-config a b', say: /too many arguments/ },
+  { line: 'manifests --force', say: /unknown option '--force' \(see tapfix manifests --help\)$/ },
 ];
 for (const { line, say } of refused) {
   test(`tapfix ${line} is refused in one line`, async () => {
@@ -68,6 +72,9 @@ for (const line of ['--help', 'run --help', 'check-config --help', 'manifests --
     assert.match(out.join('\n'), /Example:\n {2}.*tapfix/);
   });
 }
+
+test("run --help says where tapfix's own namespace comes from", async () =>
+  assert.match((await run('run --help')).out.join('\n'), /POD_NAMESPACE/));
 
 test('without a command it shows the help and says it was not enough', async () => {
   const { code, err } = await run('');

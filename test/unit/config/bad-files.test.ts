@@ -9,12 +9,20 @@ const folder = new URL('../../fixtures/config/bad/', import.meta.url);
 const said: Record<string, string[]> = {
   'a-list': ['1 the file must consist of "key: value" lines'],
   'alias-bomb': ['1 uses too many aliases'],
+  'alias-inside-its-own-map': ['9 ignore[0].name: an alias that contains itself'],
+  'alias-of-itself': ['6 ignore[0]: an alias that contains itself'],
   'approver-for-no-namespace': ['10 approval.approvers[0].namespaces: must list at least one'],
   'approver-groups-without-user': [
     '10 approval.approvers[0].kubernetesGroups: kubernetesGroups needs kubernetesUser as well',
   ],
   'approver-slack-name': ['9 approval.approvers[0].slack: must be a Slack member id such as U012AB3CD'],
   'approver-telegram-name': ['11 approval.approvers[1].telegram: must be a number'],
+  'approver-telegram-not-a-person': [
+    "8 approval.approvers[0].telegram: must be a person's id, a positive number",
+    "9 approval.approvers[1].telegram: must be a person's id, a positive number",
+    "10 approval.approvers[2].telegram: must be a person's id, a positive number",
+    "11 approval.approvers[3].telegram: must be a person's id, a positive number",
+  ],
   'approver-telegram-quoted': ['9 approval.approvers[0].telegram: must be a number'],
   'approver-twice': ['11 approval.approvers[1].telegram: is the id of approvers[0] as well'],
   'approver-without-id': ['8 approval.approvers[0]: needs a telegram or slack id'],
@@ -27,6 +35,8 @@ const said: Record<string, string[]> = {
   'empty-ignore-rule': ['7 ignore[0]: is empty and would ignore everything'],
   'empty-include': ['3 namespaces.include: must list at least one'],
   empty: ['1 the file is empty'],
+  'everything-excluded': ['4 namespaces.exclude: leaves nothing to watch'],
+  'everything-excluded-by-name': ['4 namespaces.exclude: leaves nothing to watch'],
   'include-not-a-list': ['3 namespaces.include: must be a list'],
   'logs-as-text': ['7 diagnosis.logs: must be true or false, not text'],
   'many-mistakes': [
@@ -44,11 +54,18 @@ const said: Record<string, string[]> = {
   'missing-include': ['2 namespaces.include: is missing'],
   'missing-namespaces': ['1 namespaces: is missing'],
   'mistyped-class-in-extra-reasons': ['8 extraReasons[0].class: there is no class "CrashLop"'],
+  'mistyped-key-in-ignore': ['7 ignore[0].clas: is not a known key'],
   'namespace-as-number': ['3 namespaces.include[0]: must be a namespace name or a pattern like "shop-*", not a number'],
   'namespace-in-capitals': ['3 namespaces.include[1]: must be a namespace name or a pattern like "shop-*"'],
+  'nested-too-deeply': ['6 ignore: is nested too deeply'],
   'no-channel': ['4 channels: needs at least one channel'],
+  'only-slack': ['4 channels: this version does not speak Slack yet'],
   'port-as-text': ['7 server.port: must be a whole number, not text'],
   'port-out-of-range': ['7 server.port: must be between 0 and 65535, not 65536'],
+  'proto-as-a-key': [
+    '7 classes.__proto__: there is no class "__proto__"',
+    '9 classes.CrashLoop.__proto__: is not a known key',
+  ],
   'route-with-slack-word': [
     '8 channels.telegram.routes[0]: needs a chat, a thread or both',
     '9 channels.telegram.routes[0].channel: is not a known key',
@@ -62,9 +79,17 @@ const said: Record<string, string[]> = {
   tabs: ['3 not valid YAML: Tabs are not allowed as indentation'],
   'telegram-chat-by-title': ['6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890'],
   'telegram-chat-by-name': ['6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890'],
-  'telegram-chat-too-long-for-a-number': [
-    '6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890, not a number',
+  'telegram-chat-fraction': ['6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890'],
+  'telegram-chat-in-odd-digits': [
+    '6 channels.telegram.chat: must be a number in plain digits',
+    '8 channels.telegram.routes[0].chat: must be a number in plain digits',
+    '8 channels.telegram.routes[0].thread: must be a number in plain digits',
+    '9 channels.telegram.routes[1].namespaces[0]: must be a namespace name or a pattern like "shop-*", not a number',
   ],
+  'telegram-chat-too-long-for-a-number': [
+    '6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890',
+  ],
+  'telegram-chat-too-long-in-quotes': ['6 channels.telegram.chat: must be a Telegram chat id such as -1001234567890'],
   'telegram-token-elsewhere': ['1 cluster: a token does not belong in this file'],
   'telegram-token': ['7 channels.telegram.botToken: a token does not belong in this file'],
   'telegram-without-chat': ['5 channels.telegram.chat: is missing'],

@@ -2,7 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from '../../../src/config/load.ts';
 
-const base = 'cluster: prod-eu\nnamespaces: {include: ["*"]}\nchannels: {console: {}}\n';
+const parts = {
+  cluster: 'cluster: prod-eu\n',
+  namespaces: 'namespaces: {include: ["*"]}\n',
+  channels: 'channels: {console: {}}\n',
+};
+const base = Object.values(parts).join('');
+
+/** What is required, unless the mistake is about it. */
+const around = (yaml: string): string =>
+  Object.entries(parts)
+    .filter(([key]) => !yaml.startsWith(`${key}:`))
+    .map(([, part]) => part)
+    .join('');
 
 const cases = [
   { name: 'a mistyped key gets the right one', yaml: 'sevrer: {}', hint: 'did you mean server?' },
@@ -18,6 +30,24 @@ const cases = [
   { name: 'a number that YAML took for text', yaml: 'server: {port: "80"}', hint: 'without quotes' },
   { name: 'a bare number of seconds', yaml: 'retention: 10', hint: 'a number with its unit, such as 30s, 5m or 1h30m' },
   {
+    name: "a group's id for a person's",
+    yaml: 'approval: {approvers: [{name: Ada, telegram: -7}]}',
+    hint: "a negative one is a group's",
+  },
+  { name: 'a number in another notation', yaml: 'server: {port: 0x50}', hint: '0x50 is read as 80' },
+  {
+    name: 'everything excluded',
+    yaml: 'namespaces: {include: [a], exclude: ["*"]}',
+    hint: 'every pattern of include is excluded',
+  },
+  { name: 'no channel at all', yaml: 'channels: {}', hint: 'telegram or console: {}' },
+  {
+    name: 'a channel that is not there yet',
+    yaml: 'channels: {slack: {channel: C0123456789}}',
+    hint: 'add telegram or console: {} beside it',
+  },
+  { name: 'an alias that contains itself', yaml: 'ignore: &x [*x]', hint: 'write the value out' },
+  {
     name: 'a token',
     yaml: 'slackToken: xoxb-fake-fake-fake',
     hint: 'remove it and set SLACK_BOT_TOKEN or SLACK_BOT_TOKEN_FILE in the environment',
@@ -26,7 +56,7 @@ const cases = [
 
 for (const { name, yaml, hint } of cases) {
   test(`hint for ${name}`, () => {
-    const parsed = parseConfig(`${base}${yaml}\n`, 'config.yaml');
+    const parsed = parseConfig(`${around(yaml)}${yaml}\n`, 'config.yaml');
     assert(!parsed.ok);
     assert.deepEqual(
       parsed.problems.map((problem) => problem.hint),

@@ -94,6 +94,59 @@ test('brackets without end are a problem like any other', () => {
   assert(!parsed.ok && parsed.problems.length > 0 && parsed.problems.length < 10);
 });
 
+/** Each took the time of the square of its length, or all of the stack. */
+const oversized = [
+  { name: '100,000 open quotes', text: 'a: "\n'.repeat(100_000) },
+  { name: '60,000 unknown keys', text: numbered(60_000, (n) => `k${n}: 1`) },
+  { name: '30,000 tokens', text: numbered(30_000, (n) => `a${n}token: 1`) },
+  { name: '30,000 anchors and aliases', text: `a:\n${numbered(30_000, (n) => `- &a${n} x\n- *a${n}`)}` },
+  { name: '5,000 lists in each other', text: `cluster: ${'['.repeat(5_000)}${']'.repeat(5_000)}` },
+  { name: '5,000 groups in each other', text: `cluster: ${'{a: '.repeat(5_000)}1${'}'.repeat(5_000)}` },
+];
+for (const { name, text } of oversized) {
+  test(`${name} are refused within seconds, in words for people`, () => {
+    const startMs = performance.now();
+    const parsed = parseConfig(text, 'oversized.yaml');
+    assert(performance.now() - startMs < 10_000);
+    assert(!parsed.ok && parsed.problems.length > 0);
+    for (const { message } of parsed.problems) assert.doesNotMatch(message, /call stack/);
+  });
+}
+
+function numbered(count: number, line: (n: number) => string): string {
+  return Array.from({ length: count }, (_, n) => `${line(n)}\n`).join('');
+}
+
+test('of more than a hundred problems the first hundred are told, and how many more there are', async () => {
+  const file = written(
+    'hopeless',
+    numbered(250, (n) => `k${n}: 1`),
+  );
+  await assert.rejects(loadConfig(file), (error: Error) => {
+    const lines = error.message.split('\n');
+    assert.equal(lines.at(-1), '... and 153 more problems'); // cluster, namespaces and channels are missing as well
+    return lines.length === 101;
+  });
+});
+
+test('Slack beside a channel that works is valid', async () => {
+  const text = readFileSync(fixture('minimal'), 'utf8').replace('console: {}', 'console: {}\n  slack: {channel: C012}');
+  assert(parseConfig(text, 'x').ok);
+});
+
+const stillWatched = [
+  { include: ['shop-*'], exclude: ['shop-?'] },
+  { include: ['shop-*'], exclude: ['shop-test', '*-test'] },
+  { include: ['shop-*', 'payments'], exclude: ['shop-*'] },
+  { include: ['*'], exclude: ['?*-*'] },
+];
+for (const namespaces of stillWatched) {
+  test(`include ${namespaces.include.join(', ')} without ${namespaces.exclude.join(', ')} leaves something`, () => {
+    const text = stringify({ cluster: 'a', namespaces, channels: { console: {} } });
+    assert(parseConfig(text, 'x').ok);
+  });
+}
+
 test('keys without a value mean their defaults', () => {
   const text = 'cluster: a\nnamespaces: {include: [a]}\nchannels:\n  console:\napproval:\n  approvers:\nignore:\n';
   assert(parseConfig(text, 'x').ok);
@@ -107,6 +160,7 @@ test('a file behind a link loads, as Kubernetes mounts it', async () => {
 
 const refused = [
   { name: 'a missing file', file: join(folder, 'none.yaml'), say: /none\.yaml does not exist$/ },
+  { name: 'a file without a name', file: '', say: /^"" does not exist$/ },
   { name: 'a directory', file: folder, say: /is a directory: name the file in it$/ },
   { name: 'a huge file', file: written('huge', '#'.repeat(1024 * 1024 + 1)), say: /is larger than 1 MB/ },
   { name: 'an endless device', file: '/dev/zero', say: /is larger than 1 MB/ },

@@ -73,6 +73,11 @@ test('the config to start with is valid as it is', () => {
   assert.ok(parsed.ok, JSON.stringify(parsed));
 });
 
+test('the config to start with names the namespace it is in', () => {
+  const { data } = configMap({ ...install, namespace: 'ops' }) as unknown as { data: Record<string, string> };
+  assert.match(data['config.yaml'] ?? '', /kubectl -n ops rollout restart/);
+});
+
 test('the image runs the program as the user the pods ask for', async () => {
   const text = await readFile(join(import.meta.dirname, '../../../deploy/Dockerfile'), 'utf8');
   const { user, entrypoint, copies } = parseDockerfile(text);
@@ -82,4 +87,7 @@ test('the image runs the program as the user the pods ask for', async () => {
     copies.flatMap(({ sources }) => sources),
     ['package.json', 'bin', 'dist'],
   );
+  const ignored = await readFile(join(import.meta.dirname, '../../../.dockerignore'), 'utf8');
+  const sent = ignored.split('\n').filter((line) => line.startsWith('!'));
+  assert.deepEqual(sent, ['!package.json', '!bin', '!dist'], 'nothing else is sent to the builder');
 });

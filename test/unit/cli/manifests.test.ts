@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { runManifests } from '../../../src/cli/manifests.ts';
+import { UserError } from '../../../src/lib/errors.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tapfix-manifests-'));
+after(() => rmSync(folder, { recursive: true }));
+const file = join(folder, 'file');
+writeFileSync(file, '');
+const occupied = join(folder, 'occupied');
+mkdirSync(join(occupied, '00-namespace.yaml'), { recursive: true });
+
+async function printed(options: Parameters<typeof runManifests>[0]): Promise<string> {
+  const lines: string[] = [];
+  await runManifests(options, { print: (text) => lines.push(text) });
+  return lines.join('\n');
+}
+
+const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
+const images = [
+  'tapfix',
+  'tapfix:0.1.0',
+  'acme/tapfix',
+  'localhost/tapfix:0.1.0',
+  'localhost:5000/tapfix',
+  'registry.example.com/team/on-call/tapfix:v1_2.3-rc.1',
+  'registry.example.com:5000/a__b/c.d/e--f',
+  '[::1]:5000/tapfix:1',
+  `registry.example.com/tapfix@${digest}`,
+  `registry.example.com/tapfix:1@${digest}`,
+];
+for (const image of images) {
+  test(`--image ${image} is an image`, async () =>
+    assert((await printed({ image })).includes(`image: ${image.startsWith('[') ? `"${image}"` : image}\n`)));
+}
+
+const noImages = [
+  '',
+  ' ',
+  'Foo::://',
+  'x:1#y',
+  'Acme/tapfix',
+  'acme/Tapfix:1',
+  'tapfix:',
+  'tapfix:-1',
+  `tapfix:${'1'.repeat(129)}`,
+  'tapfix@sha256:abc',
+  `tapfix@${digest.toUpperCase()}`,
+  'https://registry.example.com/tapfix',
+  '/tapfix',
+  'acme//tapfix',
+  'acme/tapfix/',
+  'acme/-tapfix',
+  'registry.example.com:port/tapfix',
+  'two words',
+];
+for (const image of noImages) {
+  test(`--image ${JSON.stringify(image)} is refused, with what an image looks like`, async () => {
+    const sentence = `--image ${JSON.stringify(image)} is no image: write it in lower case, such as registry.example.com/team/tapfix:0.1.0`;
+    await refuses({ image }, sentence);
+  });
+}
+
+const noDirectories = [
+  { name: 'nothing', out: '', say: '--out needs the name of a directory' },
+  { name: 'a file', out: file, say: `--out ${file} is a file, or below one: name a directory` },
+  {
+    name: 'something below a file',
+    out: join(file, 'x'),
+    say: `--out ${join(file, 'x')} is a file, or below one: name a directory`,
+  },
+  {
+    name: 'where a directory has the name of one of our files',
+    out: occupied,
+    say: `--out ${occupied} cannot be written: ${join(occupied, '00-namespace.yaml')} is a directory`,
+  },
+  { name: 'where nothing can be made', out: '/proc/tapfix', say: '--out /proc/tapfix cannot be made there' },
+  {
+    name: 'a name that is too long',
+    out: join(folder, 'x'.repeat(300)),
+    say: `--out ${join(folder, 'x'.repeat(300))} cannot be written (ENAMETOOLONG)`,
+  },
+];
+for (const { name, out, say } of noDirectories) {
+  test(`--out to ${name} is refused in one sentence`, () => refuses({ out }, say));
+}
+
+async function refuses(options: Parameters<typeof runManifests>[0], sentence: string): Promise<void> {
+  await assert.rejects(printed(options), (error: unknown) => {
+    assert(error instanceof UserError, String(error));
+    assert.deepEqual({ say: error.message, code: error.exitCode }, { say: sentence, code: 2 });
+    return true;
+  });
+}
