@@ -1,4 +1,5 @@
 import { readAffected } from '../diagnosis/health.ts';
+import { createSnapshot } from '../diagnosis/snapshot.ts';
 import type { LiveHealth } from '../health/live.ts';
 import { gone } from '../health/workload.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
@@ -12,9 +13,9 @@ export async function readBlockedHealth(
   blocked: readonly Blocked[],
 ): Promise<LiveHealth> {
   if (blocked.length === 0) return { ...gone, gone: false, healthy: false, why: 'whom it blocked is not known' };
-  const workloads = new Set<string>();
-  for (const owner of blocked) workloads.add(await workloadOf(reader, namespace, owner));
-  return readAffected(reader, namespace, [...workloads]);
+  const from = createSnapshot(reader, namespace);
+  const workloads = await Promise.all(blocked.map((owner) => workloadOf(from, namespace, owner)));
+  return readAffected(reader, namespace, [...new Set(workloads)]);
 }
 
 /** A ReplicaSet may be scaled down or gone because its Deployment rolled on: the Deployment is what counts. */

@@ -2,6 +2,7 @@ import type { Prepared, Refusal, Trace } from '../actions/action.ts';
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/live.ts';
 import { type Stable, windowMs } from '../health/stability.ts';
+import { isStillTrue } from '../health/truth.ts';
 import type { Phase, Remediation, RemediationStatus } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isAttested, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
@@ -103,6 +104,9 @@ export function decide(facts: Facts): Step {
 function overtaken({ fix, successor }: Facts): Step | undefined {
   if (conditionOf(fix, 'IncidentCleared')?.reason === 'Gone' && isCleared(fix))
     return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
+  const cleared = conditionOf(fix, 'IncidentCleared');
+  if (isCleared(fix) && cleared?.reason === 'Ended')
+    return move('Resolved', 'Ended', `${cleared.message}, nothing was changed`);
   if (isCleared(fix)) return move('Resolved', 'HealthyAgain', 'healthy again by itself, nothing was changed');
   if (successor) return move('Superseded', 'Superseded', `replaced by ${successor}`);
   return undefined;
@@ -154,7 +158,8 @@ function approved(facts: Facts): Step {
   if (prepared.targetHash !== fix.status?.preview?.targetHash) {
     return failed('TargetChanged', 'the target has changed since this was shown; nothing was changed');
   }
-  if (busy) return wait(nowMs + pollMs);
+  // Not at this moment: between two tries of a ReplicaSet the quota has room, or nothing crashes just now.
+  if (busy || !isStillTrue(fix.spec.incident.class, live)) return wait(nowMs + pollMs);
   return {
     do: 'move',
     phase: 'Applying',
@@ -164,12 +169,16 @@ function approved(facts: Facts): Step {
   };
 }
 
+function hasHeld({ fix, live, stable, config, nowMs }: Facts): boolean {
+  const window = windowMs(fix.spec.incident.class, config.recovery.stableFor, live?.longestUptimeMs ?? 0);
+  return stable !== undefined && nowMs - stable.sinceMs >= window;
+}
+
 /** A crash loop looks fine between two crashes: only what has held for the window is healed, and until then it is watched. */
-function healed({ fix, live, stable, config, nowMs }: Facts): Step {
-  if (!live || !stable) return nothing;
-  const window = windowMs(fix.spec.incident.class, config.recovery.stableFor, live.longestUptimeMs);
-  if (nowMs - stable.sinceMs < window) return wait(nowMs + pollMs);
-  if (live.gone) return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
+function healed(facts: Facts): Step {
+  const { live, nowMs } = facts;
+  if (!hasHeld(facts)) return wait(nowMs + pollMs);
+  if (live?.gone) return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
   return move('Resolved', 'AlreadyHealthy', 'already healthy, nothing changed');
 }
 
@@ -192,7 +201,8 @@ function applying(facts: Facts): Step {
 }
 
 /** The approval was for then. Nothing was changed yet, so leaving it at that is safe. */
-function whyNotAnyMore({ fix, guard, config, live, attempts = 0, nowMs }: Facts): Step | undefined {
+function whyNotAnyMore(facts: Facts): Step | undefined {
+  const { fix, guard, config, live, attempts = 0, nowMs } = facts;
   const type = fix.spec.action?.type ?? 'nothing';
   if (guard) return failed(guard.reason, guard.say);
   if (!config.actions.allow.includes(type)) return failed('NotAllowed', `${type} is not allowed by the configuration`);
@@ -201,7 +211,10 @@ function whyNotAnyMore({ fix, guard, config, live, attempts = 0, nowMs }: Facts)
       'TooLate',
       `it could not be applied within ${spokenDuration(longestApplyingMs)}; nothing was changed`,
     );
-  if (live?.healthy) return failed('AlreadyHealthy', 'already healthy by now; nothing was changed');
+  if (live?.healthy)
+    return hasHeld(facts)
+      ? failed('AlreadyHealthy', 'already healthy by now; nothing was changed')
+      : wait(nowMs + pollMs);
   if (attempts < mostAttempts) return undefined;
   return failed('NoAnswer', `the API server did not take the change after ${attempts} tries; nothing was changed`);
 }

@@ -69,15 +69,17 @@ function targetOf({ action, params }: ParsedAction): string {
   return `${kind}/${name}`;
 }
 
-async function applying(deps: Deps, facts: Facts, { attempts }: Memory): Promise<Facts> {
+async function applying(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
   const { fix, nowMs } = facts;
   const parsed = parsedActionOf(fix);
   if ('ok' in parsed) return facts;
   const before = fix.status?.execution?.before ?? '{}';
   const trace = await parsed.action.inspect(parsed.params, before, contextOf(fix, deps.api));
-  const known = { ...(await guarded(deps, facts)), trace, attempts };
+  const known = { ...(await guarded(deps, facts)), trace, attempts: memory.attempts };
   if (trace !== 'untouched' || !wasInterrupted(fix, nowMs)) return known;
-  return { ...known, live: await deps.readHealth(deps.api, subjectOf(fix), nowMs) };
+  const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
+  const stable = stableSince(fix, memory, live, nowMs);
+  return { ...known, live, ...(stable && { stable }) };
 }
 
 async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {

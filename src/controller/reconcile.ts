@@ -122,7 +122,10 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     const { uid } = fix.metadata;
     const memory = memories.get(uid) ?? { attempts: 0 };
     memories.set(uid, memory);
-    const facts = await gather(deps, fix, memory, deps.successorOf(fix));
+    const facts = await gather(deps, fix, memory, deps.successorOf(fix)).catch((error: unknown) => {
+      delete memory.stable; // what could not be read was not seen to be healthy
+      throw error;
+    });
     if (facts.stable) memory.stable = facts.stable;
     else delete memory.stable;
     return perform(decide(facts), facts, memory);

@@ -4,6 +4,7 @@ import { gone, workloadHealth } from '../health/workload.ts';
 import { isShort } from '../health/blocked.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { readBlocked, readQuota } from './quota.ts';
+import { createSnapshot } from './snapshot.ts';
 import { readWorkload } from './workload.ts';
 
 export interface HealthSubject {
@@ -32,14 +33,18 @@ async function readQuotaHealth(
   return { ...touched, gone: refused.gone };
 }
 
+/** More than these are read from whole lists. */
+const mostSingly = 3;
+
 /** The workloads together: healthy when each of them is, or is gone. */
 export async function readAffected(
   reader: Reader,
   namespace: string,
   affected: readonly string[],
 ): Promise<LiveHealth> {
+  const from = affected.length > mostSingly ? createSnapshot(reader, namespace) : reader;
   const each = await Promise.all(
-    affected.map(async (workload) => ({ workload, live: await readNamed(reader, namespace, workload) })),
+    affected.map(async (workload) => ({ workload, live: await readNamed(from, namespace, workload) })),
   );
   const sick = each.filter(({ live }) => !live.healthy);
   const sum = (field: 'ready' | 'desired' | 'restarts'): number =>
@@ -53,6 +58,7 @@ export async function readAffected(
     ready: sum('ready'),
     desired: sum('desired'),
     crashing: each.some(({ live }) => live.crashing),
+    hasRoom: false,
     restarts: sum('restarts'),
     longestUptimeMs: Math.max(0, ...each.map(({ live }) => live.longestUptimeMs)),
     affected: [...affected],

@@ -1,4 +1,13 @@
-import { isReplicaSetBlocked, isShort, ownersNamedBy, type RefusedOwner, wouldFit } from '../health/blocked.ts';
+import {
+  isShort,
+  lastRefusals,
+  otherOwners,
+  type RefusedOwner,
+  refusalOf,
+  type Refusals,
+  saysQuota,
+  wouldFit,
+} from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
@@ -23,37 +32,44 @@ export async function readQuota(
 const mostBlocked = 200;
 
 /** Whose pods this quota refuses, by a fresh reading, in a fixed order. */
-export async function readBlocked(
-  reader: Reader,
-  namespace: string,
-  { metadata, spec, status }: QuotaObject,
-): Promise<BlockedOwner[]> {
-  const quota = metadata.name;
-  const [replicaSets, events] = await Promise.all([
-    blockedReplicaSets(reader, namespace, quota),
-    reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' }),
-  ]);
-  const views = events.flatMap((event) => viewEvent(event) ?? []);
+export async function readBlocked(reader: Reader, namespace: string, quota: QuotaObject): Promise<BlockedOwner[]> {
+  const { metadata, spec, status } = quota;
+  const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' });
+  const refusals = lastRefusals(events.flatMap((event) => viewEvent(event) ?? []));
+  const fits = (refusal: string): boolean => wouldFit(refusal, { ...spec, ...status });
   // An event is an hour's memory: what it refused may have room by now.
-  const named = ownersNamedBy(quota, views).filter(({ refusal }) => !wouldFit(refusal, { ...spec, ...status }));
-  const others = await Promise.all(named.map((owner) => readOther(reader, namespace, owner)));
-  return [...replicaSets, ...others.filter((owner) => owner !== undefined)]
+  const named = otherOwners(metadata.name, refusals).filter(({ refusal }) => !fits(refusal));
+  const [sets, ...others] = await Promise.all([
+    blockedReplicaSets(reader, namespace, metadata.name, refusals),
+    ...named.map((owner) => readOther(reader, namespace, owner)),
+  ]);
+  return [...sets, ...others.filter((owner) => owner !== undefined)]
+    .map((owner) => ({ ...owner, fits: fits(owner.refusal) }))
     .sort((a, b) => (`${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1))
     .slice(0, mostBlocked);
 }
 
-async function blockedReplicaSets(reader: Reader, namespace: string, quota: string): Promise<BlockedOwner[]> {
+type Refused = Omit<BlockedOwner, 'fits'>;
+
+async function blockedReplicaSets(
+  reader: Reader,
+  namespace: string,
+  quota: string,
+  refusals: Refusals,
+): Promise<Refused[]> {
   const all = await reader.list<KubeObject>('ReplicaSet', namespace);
-  const blocked = all.flatMap((object) => viewReplicaSet(object) ?? []).filter((rs) => isReplicaSetBlocked(quota, rs));
+  const blocked = all
+    .flatMap((object) => viewReplicaSet(object) ?? [])
+    .map((rs) => ({ rs, refusal: refusalOf(rs, refusals) ?? '' }))
+    .filter(({ refusal }) => saysQuota(refusal, quota));
   if (blocked.length === 0) return [];
   const deployments = await reader.list<KubeObject>('Deployment', namespace);
   const byUid = new Map(deployments.map((object) => [object.metadata.uid, viewDeployment(object)!]));
-  return blocked.map((rs) => {
+  return blocked.map(({ rs, refusal }) => {
     const deployment = rs.owner ? byUid.get(rs.owner.uid) : undefined;
     const workload = rs.owner ? `${rs.owner.kind}/${rs.owner.name}` : `ReplicaSet/${rs.name}`;
-    const counts = deployment ?? { ready: rs.available, desired: rs.desired };
-    const { name, uid, createFailure: refusal = '' } = rs;
-    return { kind: 'ReplicaSet', name, uid, workload, ready: counts.ready, desired: counts.desired, refusal };
+    const { ready, desired } = deployment ?? { ready: rs.available, desired: rs.desired };
+    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, refusal };
   });
 }
 
@@ -66,7 +82,7 @@ async function readOther(
   reader: Reader,
   namespace: string,
   { kind, name, uid, refusal }: RefusedOwner,
-): Promise<BlockedOwner | undefined> {
+): Promise<Refused | undefined> {
   const live = isKnownKind(kind) ? await reader.get<Counted>({ kind, namespace, name }) : undefined;
   if (live?.metadata.uid !== uid || !isShort(kind, live)) return undefined;
   const { spec = {}, status = {} } = live;

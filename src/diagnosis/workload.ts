@@ -58,13 +58,15 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
     }
     case 'Job': {
       // Whether its pods stay up is theirs to say; the Job only has to have them.
-      const isDone =
-        raw.spec?.suspend || raw.status?.conditions?.some((c) => c.type === 'Complete' && c.status === 'True');
+      const has = (type: string): boolean =>
+        raw.status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
+      const isDone = raw.spec?.suspend || has('Complete') || has('Failed');
       const wanted = isDone ? 0 : Math.min(raw.spec?.parallelism ?? 1, raw.spec?.completions ?? 1);
       return {
         desired: wanted,
         ready: Math.min(count(raw, 'active') + count(raw, 'succeeded'), wanted),
         settled: true,
+        ...(has('Failed') && { ended: 'the Job failed for good' }),
       };
     }
     case 'CronJob': // it has no pods of its own: those of its Jobs speak for it

@@ -46,11 +46,14 @@ export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts)
   );
 }
 
-/** A ReplicaSet keeps its refusal as a condition, cleared by itself with the first pod that gets through. */
-export const isReplicaSetBlocked = (quota: string, rs: ReplicaSetView): boolean =>
-  rs.desired > 0 && saysQuota(rs.createFailure ?? '', quota);
-
-const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job', 'CronJob']);
+/**
+ * What a ReplicaSet's pods are refused with now. Its condition tells that they are, but keeps the words of the first
+ * refusal, whatever came after it: the newest event knows better, as long as there is one.
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/replicaset/replica_set_utils.go (calculateStatus)
+ */
+export function refusalOf({ uid, desired, createFailure }: ReplicaSetView, events: Refusals): string | undefined {
+  return desired > 0 && createFailure !== undefined ? (events.get(uid)?.refusal ?? createFailure) : undefined;
+}
 
 export interface RefusedOwner {
   kind: string;
@@ -59,15 +62,20 @@ export interface RefusedOwner {
   /** The API server's words. */
   refusal: string;
 }
+/** By the owner's uid. */
+export type Refusals = ReadonlyMap<string, RefusedOwner>;
 
-/** The other owners keep no such condition: their events name them, and `isShort` tells whether it still holds. */
-export function ownersNamedBy(quota: string, events: readonly EventView[]): RefusedOwner[] {
-  const named = new Map<string, RefusedOwner>();
-  for (const { reason, message, object } of events)
-    if (otherKinds.has(object.kind) && reason === 'FailedCreate' && saysQuota(message, quota))
-      named.set(object.uid, { ...object, refusal: message });
-  return [...named.values()];
+/** What each owner was refused with last. */
+export function lastRefusals(events: readonly EventView[]): Refusals {
+  const refused = events.filter(({ reason }) => reason === 'FailedCreate').sort((a, b) => a.lastSeenMs - b.lastSeenMs);
+  return new Map(refused.map(({ object, message }) => [object.uid, { ...object, refusal: message }]));
 }
+
+const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job', 'CronJob']);
+
+/** These keep no such condition: their events name them, and `isShort` tells whether it still holds. */
+export const otherOwners = (quota: string, refusals: Refusals): RefusedOwner[] =>
+  [...refusals.values()].filter(({ kind, refusal }) => otherKinds.has(kind) && saysQuota(refusal, quota));
 
 interface OwnerObject extends KubeObject {
   spec?: { replicas?: number; suspend?: boolean };

@@ -8,12 +8,16 @@ export interface LiveHealth {
   desired: number;
   /** A living pod of it crashes again and again. */
   crashing: boolean;
+  /** Of a quota: whom it refused would be let in now. */
+  hasRoom: boolean;
   /** Of all its pods together. */
   restarts: number;
   /** Of containers that have ended: how long a crash loop lets a pod look fine. */
   longestUptimeMs: number;
   /** "Deployment/api": the workloads a shared cause touches. */
   affected: string[];
+  /** It came to its end otherwise than healthy, in words: a Job that failed for good. */
+  ended?: string;
   /** The target itself is gone (or is another object of the same name). */
   gone: boolean;
 }

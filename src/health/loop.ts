@@ -22,7 +22,12 @@ const latelyMs = 600_000;
 export const hasCrashedLately = (pod: PodView, nowMs: number): boolean =>
   isCrashing(pod) ||
   (isLiving(pod) &&
-    pod.containers.some(({ restarts, ended }) => restarts > 0 && ended && nowMs - ended.finishedAtMs < latelyMs));
+    pod.containers.some(
+      (it) => it.restarts > 0 && !isCompleted(it) && nowMs - (it.ended?.finishedAtMs ?? 0) < latelyMs,
+    ));
+
+/** As an init container is, however many tries it took. */
+const isCompleted = ({ isDown, ended }: ContainerView): boolean => isDown && ended?.exitCode === 0;
 
 /** Nothing restarts it any more: an evicted pod stays for hours, its last exits on it, beside its replacement. */
 export const isFinished = ({ phase }: PodView): boolean => phase === 'Failed' || phase === 'Succeeded';

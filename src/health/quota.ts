@@ -12,6 +12,8 @@ export interface BlockedOwner {
   desired: number;
   /** The API server's words. */
   refusal: string;
+  /** It would be let in now, and only waits for its next try. */
+  fits: boolean;
 }
 
 /** Pure. The incident is over when nobody is refused any more, or the quota is gone. */
@@ -23,6 +25,7 @@ export function quotaHealth(exists: boolean, blocked: readonly BlockedOwner[]): 
     ...gone,
     gone: false,
     healthy: short.length === 0,
+    hasRoom: short.length > 0 && blocked.every(({ fits }) => fits),
     why:
       short.length === 0 ? '' : `${short.length} ${short.length === 1 ? 'workload is' : 'workloads are'} refused pods`,
     ready: short.reduce((sum, owner) => sum + owner.ready, 0),

@@ -8,8 +8,8 @@ export interface Stable {
   readAtMs: number;
 }
 
-/** What nobody read for longer than this was not seen to be healthy. */
-const longestGapMs = 20_000;
+/** What nobody read for longer than this was not seen to be healthy: we slept. Many incidents take a while to read. */
+const longestGapMs = 120_000;
 
 /** A restart is a break even if both readings look fine, and so is a time without readings. Fewer restarts than before are other pods: a break as well. */
 export function holdStable(before: Stable | undefined, live: LiveHealth, nowMs: number): Stable | undefined {

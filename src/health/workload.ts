@@ -8,6 +8,8 @@ export interface WorkloadCounts {
   ready: number;
   /** The controller has caught up with the spec, and old and new pods are not mixed. */
   settled: boolean;
+  /** See LiveHealth. */
+  ended?: string;
 }
 
 export const gone: LiveHealth = {
@@ -16,6 +18,7 @@ export const gone: LiveHealth = {
   ready: 0,
   desired: 0,
   crashing: false,
+  hasRoom: false,
   restarts: 0,
   longestUptimeMs: 0,
   affected: [],
@@ -33,10 +36,12 @@ export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[])
     ready: counts.ready,
     desired: counts.desired,
     crashing: living.some(isCrashing),
+    hasRoom: false,
     restarts: containers.reduce((sum, container) => sum + container.restarts, 0),
     longestUptimeMs: Math.max(0, ...containers.map((container) => container.ended?.uptimeMs ?? 0)),
     affected: [],
     gone: false,
+    ...(counts.ended && { ended: counts.ended }),
   };
 }
 

@@ -4,9 +4,9 @@ import type { Remediation } from '../kube/remediation.ts';
 import { type Stable, windowMs } from '../health/stability.ts';
 import { isStillTrue } from '../health/truth.ts';
 
-/** How often a target is read again: rarely while broken, closely once it looks healthy. */
+/** How often a target is read again: rarely while broken; once it looks healthy, the closer the nearer the end. */
 const brokenMs = 5_000;
-const healingMs = 1_000;
+const healingMs = { least: 1_000, most: 10_000, share: 20 };
 
 export interface Facts {
   class: string;
@@ -20,12 +20,15 @@ export interface Facts {
   nowMs: number;
 }
 
-/** At least as long as the controller watches a fix that was applied. */
-function hasHeld({ class: failureClass, stable, config, nowMs, longestUptimeMs, holder }: Facts): boolean {
+/** How long it must still hold: at least as long as the controller watches a fix that was applied. 0: it has held. */
+function leftMs({ class: failureClass, stable, config, nowMs, longestUptimeMs, holder }: Facts): number {
   const own = windowMs(failureClass, config.recovery.stableFor, longestUptimeMs);
   const window = Math.max(own, (holder?.status?.execution?.stableSeconds ?? 0) * 1000);
-  return stable !== undefined && nowMs - stable.sinceMs >= window;
+  return Math.max((stable?.sinceMs ?? nowMs) + window - nowMs, 0);
 }
+
+const lookAgainMs = (left: number): number =>
+  Math.min(Math.max(left / healingMs.share, healingMs.least), healingMs.most);
 
 export type UntoldStep =
   { do: 'wait'; ms: number } | { do: 'tell' } | { do: 'forget'; because: 'healed' | 'gone' | 'untrue' };
@@ -41,7 +44,8 @@ export function decideUntold(facts: Facts & { lastSeenMs: number }): UntoldStep 
     const isOld = facts.nowMs - facts.lastSeenMs > longestUntrueMs;
     return isOld ? { do: 'forget', because: 'untrue' } : { do: 'wait', ms: brokenMs };
   }
-  return hasHeld(facts) ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: healingMs };
+  const left = leftMs(facts);
+  return left === 0 ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: lookAgainMs(left) };
 }
 
 /** The controller is at work on it: its verdict comes first, and then the end of the episode. */
@@ -51,5 +55,6 @@ const isBeingFixed = ({ holder }: Facts): boolean =>
 /** Pure. Whether the episode of an open Remediation is over, and when to look again. */
 export function decideCleared(facts: Facts): { cleared: boolean; againInMs: number } {
   if (!facts.live.healthy) return { cleared: false, againInMs: brokenMs };
-  return { cleared: hasHeld(facts) && !isBeingFixed(facts), againInMs: healingMs };
+  const left = leftMs(facts);
+  return { cleared: left === 0 && !isBeingFixed(facts), againInMs: lookAgainMs(left) };
 }

@@ -47,11 +47,18 @@ const statusOf = (fix: Remediation) =>
 export const writeSightings = (api: Patcher, fix: Remediation, sightings: Sightings): Promise<Remediation> =>
   api.patch<Remediation>(statusOf(fix), 'merge', { metadata: { uid: fix.metadata.uid }, status: { sightings } });
 
+function howItEnded(gone: boolean, ended: string | undefined): { reason: string; message: string } {
+  if (gone) return { reason: 'Gone', message: 'it is no longer there' };
+  return ended
+    ? { reason: 'Ended', message: ended }
+    : { reason: 'Healthy', message: 'healthy for the recovery window' };
+}
+
 /** The end of the episode. The list of conditions has two writers, so it is written against a fresh reading. */
 export async function writeCleared(
   api: Patcher,
   seen: Remediation,
-  isGone: boolean,
+  { gone, ended }: Pick<LiveHealth, 'gone' | 'ended'>,
   nowMs: number,
 ): Promise<Remediation | undefined> {
   const { namespace, name, uid } = seen.metadata;
@@ -60,8 +67,7 @@ export async function writeCleared(
   const conditions = withCondition(fix.status?.conditions, {
     type: 'IncidentCleared',
     status: 'True',
-    reason: isGone ? 'Gone' : 'Healthy',
-    message: isGone ? 'it is no longer there' : 'healthy for the recovery window',
+    ...howItEnded(gone, ended),
     lastTransitionTime: iso(nowMs),
   });
   const { resourceVersion } = fix.metadata;

@@ -85,6 +85,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
   const queue = createQueue({
     clock,
     signal,
+    concurrency: 8,
     handle: pass,
     onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
   });
@@ -101,10 +102,14 @@ export function createTracker(deps: TrackerDeps): Tracker {
 
   /** A fresh reading, and since when all of them have been good. */
   async function look(key: string, failureClass: string, subject: HealthSubject, nowMs: number): Promise<Facts> {
-    const live = await deps.readHealth(subject);
     const before = runs.get(key);
+    const live = await deps.readHealth(subject).catch((error: unknown) => {
+      if (before) runs.set(key, { ...before, stable: undefined }); // what could not be read was not seen to be healthy
+      throw error;
+    });
     const held = holdStable(before?.stable, live, nowMs);
-    const stable = sinceLastSignal(held, book.incidents.get(key)?.lastSeenMs);
+    // What is gone gives no signals: those of its key are another's, of the same name.
+    const stable = live.gone ? held : sinceLastSignal(held, book.incidents.get(key)?.lastSeenMs);
     const longestUptimeMs = Math.max(before?.longestUptimeMs ?? 0, live.longestUptimeMs);
     runs.set(key, { stable, longestUptimeMs });
     return { class: failureClass, live, stable, longestUptimeMs, config: current(), nowMs };
@@ -201,19 +206,19 @@ export function createTracker(deps: TrackerDeps): Tracker {
     }
     const { cleared, againInMs } = decideCleared({ ...facts, holder: fix });
     if (!cleared) return { againInMs };
-    const ended = await writeCleared(api, fix, facts.live.gone, nowMs);
+    const ended = await writeCleared(api, fix, facts.live, nowMs);
     if (ended) book.remember(ended);
     runs.delete(key);
     writtenAt.delete(uid);
     log.info({ key, namespace, fix: fix.metadata.name }, 'incident cleared');
-    return nextEpisode(key, nowMs);
+    return nextEpisode(key, facts.live.gone ? (facts.stable?.sinceMs ?? nowMs) : nowMs);
   }
 
-  /** A signal that came while the end was being written belongs to what comes next. */
-  function nextEpisode(key: string, clearedAtMs: number): Outcome {
+  /** A signal that came while the end was being written, or after the target was gone, belongs to what comes next. */
+  function nextEpisode(key: string, overAtMs: number): Outcome {
     const last = book.incidents.get(key);
     book.incidents.delete(key);
-    if (!last || last.lastSeenMs <= clearedAtMs) return undefined;
+    if (!last || last.lastSeenMs <= overAtMs) return undefined;
     book.incidents.set(key, renewed(last, classOf(last.class, current())));
     return { againInMs: 0 };
   }

@@ -1,12 +1,19 @@
 import type { Phase, Remediation } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isCleared, phaseOf } from '../kube/remediation.ts';
-import { counted } from '../lib/counted.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import type { Dot } from './message.ts';
-import { affectedNames, isQuota, readiness, subjectOf, whatIsBroken, withReadiness } from './subject.ts';
+import {
+  affectedInWords,
+  affectedNames,
+  isQuota,
+  readiness,
+  subjectOf,
+  whatIsBroken,
+  withReadiness,
+} from './subject.ts';
 import { timesIn } from './times.ts';
 
 export interface Head {
@@ -100,9 +107,8 @@ function isAllReady(fix: Remediation): boolean {
 
 function recovered(fix: Remediation): string {
   const { appliedAt, stableSeconds } = fix.status?.execution ?? {};
-  const workloads = affectedNames(fix).length;
   const who =
-    isQuota(fix) && workloads > 0 ? `${counted(workloads, 'workload')} behind ${subjectOf(fix)}` : subjectOf(fix);
+    isQuota(fix) && affectedNames(fix).length > 0 ? `${affectedInWords(fix)} behind ${subjectOf(fix)}` : subjectOf(fix);
   const took = spokenBetween(appliedAt, endedAt(fix));
   const words = `${who} recovered${took ? ` in ${took}` : ''}`;
   const text = isAllReady(fix) ? withReadiness(words, fix) : words;
@@ -131,6 +137,8 @@ function resolved(fix: Remediation, context: CardContext): string {
   const subject = subjectOf(fix);
   if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
   if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
+  if (conditionOf(fix, 'Resolved')?.reason === 'Ended')
+    return `${subject}: ${conditionOf(fix, 'Resolved')?.message} ${at}`;
   if (conditionOf(fix, 'Resolved')?.reason === 'Gone')
     return `${subject} is no longer there ${at}, nothing was changed by tapfix`;
   if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy at ${at}, nothing was changed`;

@@ -58,8 +58,16 @@ export function withReadiness(text: string, fix: Remediation): string {
   return ready ? `${text}, ${ready}` : text;
 }
 
+/** The resource lists no more than these. */
+const mostAffected = 50;
+
+/** "4 workloads", or the least that is known. */
+export function affectedInWords(fix: Remediation): string {
+  const known = affectedNames(fix).length;
+  return known >= mostAffected ? `${known} or more workloads` : counted(known, 'workload');
+}
+
 function quotaSentence(fix: Remediation): string {
-  const blocked = affectedNames(fix).length;
-  const whom = blocked > 0 ? counted(blocked, 'workload') : 'new pods';
+  const whom = affectedNames(fix).length > 0 ? affectedInWords(fix) : 'new pods';
   return `${subjectOf(fix)} blocks ${whom} in ${fix.metadata.namespace}`;
 }

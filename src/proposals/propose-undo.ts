@@ -1,6 +1,7 @@
 import type { Revision, Workload } from '../diagnosis/workload.ts';
 import { isReplicaSetAvailable, type History } from '../health/history.ts';
-import { hasCrashedLately } from '../health/loop.ts';
+import { hasCrashedLately, isCrashing } from '../health/loop.ts';
+import { windowMs } from '../health/stability.ts';
 import type { WayBack } from './proposal.ts';
 
 export interface UndoFacts {
@@ -30,11 +31,16 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   if (deployment.paused) return { refused: 'the rollout is paused, somebody is at work on it' };
   if (newest.view.createFailure)
     return { refused: `pods of revision ${newest.view.revision} are refused, which is another trouble than a crash` };
-  const crashing = pods.filter((pod) => hasCrashedLately(pod, facts.nowMs));
-  if (crashing.length === 0) return { refused: 'no pod of it crashes at the moment' };
-  if (!crashing.every((pod) => pod.owner?.uid === newest.view.uid))
+  const own = pods.filter((pod) => pod.owner?.uid === newest.view.uid);
+  if (pods.some((pod) => !own.includes(pod) && isCrashing(pod)))
     return { refused: `pods of an older revision crash as well, so revision ${newest.view.revision} did not bring it` };
-  if (healthyMs(newest, facts) >= stableForMs)
+  if (!own.some((pod) => hasCrashedLately(pod, facts.nowMs))) return { refused: 'no pod of it crashes at the moment' };
+  // A pod that crashes after a minute looks healthy for a minute, each time.
+  const longestUptimeMs = Math.max(
+    0,
+    ...own.flatMap(({ containers }) => containers.map(({ ended }) => ended?.uptimeMs ?? 0)),
+  );
+  if (healthyMs(newest, facts) >= windowMs('CrashLoop', stableForMs, longestUptimeMs))
     return { refused: `revision ${newest.view.revision} itself ran healthy before, so the rollout did not bring it` };
   const ranMs = healthyMs(previous, facts);
   if (ranMs < stableForMs)

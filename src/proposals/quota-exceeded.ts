@@ -1,10 +1,11 @@
 import { deleteResourceQuota } from '../actions/delete-resource-quota.ts';
 import { lastWriterOf } from '../diagnosis/changed.ts';
 import { readBlocked, readQuota, type QuotaObject } from '../diagnosis/quota.ts';
-import { excessIn, wouldFit } from '../health/blocked.ts';
+import { excessIn } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import { iso } from '../lib/clock.ts';
 import { counted } from '../lib/counted.ts';
+import { RetryLater } from '../lib/errors.ts';
 import { timeMs } from '../kube/views.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
 import type { Case, Fix } from './proposal.ts';
@@ -67,8 +68,8 @@ export async function quotaCase(subject: Subject, { reader }: DeriveDeps): Promi
 function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], workloads: number): Fix {
   const { name, uid } = quota.metadata;
   if (blocked.length === 0) return { refused: 'the quota refuses nobody at the moment' };
-  if (blocked.every(({ refusal }) => wouldFit(refusal, { ...quota.spec, ...quota.status })))
-    return { refused: 'the quota has room by now; who was refused tries again by itself within 16 minutes' };
+  // Its use changes by the second: no verdict for ever is made of one look.
+  if (blocked.every(({ fits }) => fits)) throw new RetryLater('the quota has room at the moment', 1_000);
   return {
     action: deleteResourceQuota as never,
     params: { name, uid },

@@ -74,6 +74,7 @@ export const scenes: readonly Scene[] = [
   scene('noticed', [aNotice()]),
   scene('noticed resolved', [aNotice({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] })]),
   scene('no longer seen', [aNotice({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20', { reason: 'NoLongerSeen' })] })]),
+  scene('noticed ended', [aNotice({ name: 'migrate', phase: 'Resolved', incident: { class: 'CrashLoop', object: { kind: 'Job', name: 'migrate', uid: uidOf(5) } }, conditions: [condition('Resolved', '02:13:20', { reason: 'Ended', message: 'the Job failed for good, nothing was changed' })] })]),
   scene('unknown action', [aFix({ spec: { action: { type: 'RebootNode', rebootNode: {} } } })]),
   scene('quota proposed', [aQuotaFix()]),
   scene('quota confirming', [aQuotaFix()], { confirming: () => asked }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isReplicaSetBlocked, isShort, ownersNamedBy, saysQuota } from '../../../src/health/blocked.ts';
+import { isShort, lastRefusals, otherOwners, refusalOf, saysQuota } from '../../../src/health/blocked.ts';
 import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
 import type { EventView } from '../../../src/kube/views.ts';
 import { anEvent, aReplicaSet } from '../../support/views.ts';
@@ -21,18 +21,19 @@ for (const { message, want } of messages) {
   });
 }
 
-const sets = [
-  { name: 'whose pods it refuses', set: aReplicaSet({ createFailure: refusal('tight') }), want: true },
-  { name: 'refused by another quota', set: aReplicaSet({ createFailure: refusal('tight-2') }), want: false },
-  { name: 'scaled to zero', set: aReplicaSet({ createFailure: refusal('tight'), desired: 0 }), want: false },
-  { name: 'without trouble', set: aReplicaSet(), want: false },
-];
-for (const { name, set, want } of sets)
-  test(`a ReplicaSet ${name} is ${want ? '' : 'not '}blocked`, () =>
-    assert.equal(isReplicaSetBlocked('tight', set), want));
+const refused = (kind: string, uid: string, quota = 'tight', lastSeenMs = 1): EventView =>
+  anEvent({ reason: 'FailedCreate', message: refusal(quota), object: { kind, name: kind, namespace: 'shop', uid }, lastSeenMs }); // prettier-ignore
 
-const refused = (kind: string, uid: string, quota = 'tight'): EventView =>
-  anEvent({ reason: 'FailedCreate', message: refusal(quota), object: { kind, name: kind, namespace: 'shop', uid } });
+const failing = aReplicaSet({ createFailure: refusal('first') });
+const sets = [
+  { name: 'whose pods are refused', set: failing, events: [], want: refusal('first') },
+  { name: 'whose events tell of a newer refusal', set: failing, events: [refused('ReplicaSet', failing.uid, 'newest', 9), refused('ReplicaSet', failing.uid, 'older', 5)], want: refusal('newest') },
+  { name: 'beside others that are refused', set: failing, events: [refused('ReplicaSet', 'other', 'theirs')], want: refusal('first') },
+  { name: 'whose last try succeeded', set: aReplicaSet(), events: [refused('ReplicaSet', failing.uid)], want: undefined },
+  { name: 'scaled to zero', set: { ...failing, desired: 0 }, events: [], want: undefined },
+]; // prettier-ignore
+for (const { name, set, events, want } of sets)
+  test(`what refuses the pods of a ReplicaSet ${name}`, () => assert.equal(refusalOf(set, lastRefusals(events)), want));
 
 test('events name the other owners, each once, and not ReplicaSets', () => {
   const events = [
@@ -43,9 +44,16 @@ test('events name the other owners, each once, and not ReplicaSets', () => {
     refused('ReplicaSet', 'r'),
   ];
   assert.deepEqual(
-    ownersNamedBy('tight', events).map(({ uid }) => uid),
+    otherOwners('tight', lastRefusals(events)).map(({ uid }) => uid),
     ['j', 's'],
   );
+});
+
+test('an owner that something else refuses by now is not blocked by the quota', () => {
+  const events = [refused('Job', 'j', 'tight', 5), refused('Job', 'j', 'other', 9), refused('Job', 'k', 'tight', 5)];
+  const refusals = lastRefusals(events);
+  assert.deepEqual(otherOwners('tight', refusals).map(({ uid }) => uid), ['k']); // prettier-ignore
+  assert.deepEqual(otherOwners('other', refusals).map(({ uid }) => uid), ['j']); // prettier-ignore
 });
 
 const meta = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };

@@ -44,7 +44,10 @@ interface Case {
 
 const undo = { type: 'RolloutUndo', rolloutUndo: {} };
 const rehearsed = [is('Rehearsed'), is('Confirmed')];
-const ready: Partial<Facts> = { live: health({ healthy: false, longestUptimeMs: 20_000 }), prepared: plan };
+const ready: Partial<Facts> = {
+  live: health({ healthy: false, crashing: true, longestUptimeMs: 20_000 }),
+  prepared: plan,
+};
 const stable = (sinceMs: number) => ({ sinceMs, restarts: 0, readAtMs: sinceMs });
 
 function build({
@@ -128,6 +131,7 @@ const cases: Record<string, Case> = {
   'healthy by another change is resolved, not failed': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), stable: stable(bornMs - 30_000), prepared: { ...plan, targetHash: 'x' } } }),
   'the target changed since it was shown': approved('Failed(TargetChanged)', { facts: { prepared: { ...plan, targetHash: 'x' } } }),
   'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),
+  'not crashing at this very moment, and not healthy either': approved('wait 1000', { facts: { live: health({ healthy: false }) } }),
   'another is at work on the target': approved('wait 1000', { facts: { busy: 'f-0' } }),
 
   'applying, untouched: act': applying('act', { trace: 'untouched' }),
@@ -138,7 +142,8 @@ const cases: Record<string, Case> = {
   'applying is not stopped by IncidentCleared': applying('act', { trace: 'untouched' }, { conditions: [is('IncidentCleared')] }),
   'applying, taken up again within ten minutes: act': applying('act', { trace: 'untouched' }, { afterMs: 10 * minute }),
   'applying, taken up again later: too late': applying('Failed(TooLate)', { trace: 'untouched' }, { afterMs: 10 * minute + 1 }),
-  'applying, taken up again when it is healthy': applying('Failed(AlreadyHealthy)', { trace: 'untouched', live: health() }, { afterMs: 2 * minute }),
+  'applying, taken up again when it has been healthy for the window': applying('Failed(AlreadyHealthy)', { trace: 'untouched', live: health(), stable: stable(bornMs + 90_000) }, { afterMs: 2 * minute }),
+  'applying, taken up again when it looks healthy, as between two crashes': applying('wait 1000', { trace: 'untouched', live: health(), stable: stable(bornMs + 91_000) }, { afterMs: 2 * minute }),
   'applying, taken up again, no longer allowed': applying('Failed(NotAllowed)', { trace: 'untouched', config: aConfig({ actions: { allow: [] } }) }),
   'applying, taken up again, protected by now': applying('Failed(ProtectedNamespace)', { trace: 'untouched', guard: { ok: false, reason: 'ProtectedNamespace', say: '' } }),
 

@@ -65,6 +65,7 @@ export const health = (over: Partial<LiveHealth> = {}): LiveHealth => ({
   ready: 3,
   desired: 3,
   crashing: false,
+  hasRoom: false,
   restarts: 0,
   longestUptimeMs: 300,
   affected: [],

@@ -57,6 +57,7 @@ test('blocked ReplicaSets are known by their condition, and speak for their Depl
       ready: 0,
       desired: 2,
       refusal: refusal('tight'),
+      fits: false,
     },
   ]);
 });

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Unreachable } from '../../../src/kube/api.ts';
 import { viewReplicaSet } from '../../../src/kube/views.ts';
 import { detectEvent } from '../../../src/signals/detect-event.ts';
 import {
   aStreet,
-  block,
-  blockedByQuota,
   comeUp,
   crash,
   crashLoop,
-  failedCreate,
   podSignal,
   type Process,
   refusal,
   type Street,
-  unblock,
 } from '../../support/street.ts';
 import { anEvent } from '../../support/views.ts';
 
@@ -161,45 +158,65 @@ test('a pod of somebody else’s StatefulSet crash-loops: told, under a key of i
   assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.key), ['shop/StatefulSet.apps.kruise.io/db']); // prettier-ignore
 });
 
-test('a CronJob whose Jobs a quota refuses is told like any other', async () => {
-  const street = aStreet();
-  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'jobs' }, spec: { hard: { 'count/jobs.batch': '1' } } }); // prettier-ignore
-  const { metadata } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} });
-  const involvedObject = { kind: 'CronJob', name: 'nightly', namespace: 'shop', uid: metadata.uid };
-  const message = 'Error creating job: jobs.batch "nightly-28" is forbidden: exceeded quota: jobs, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1'; // prettier-ignore
-  street.server.seed('Event', 'shop', { metadata: { name: 'n.1' }, type: 'Warning', reason: 'FailedCreate', message, involvedObject }); // prettier-ignore
-  street.start().onSignal(detectEvent(anEvent({ reason: 'FailedCreate', message, object: involvedObject }))!);
-  await street.advance(20_000);
-  assert.deepEqual(street.fixes()[0]?.status?.sightings?.affected, ['CronJob/nightly']);
+test('a Deployment that is deleted and made again, and crashes again, gets a card of its own', async () => {
+  const { street, process } = watching();
+  process.onSignal(podSignal(street));
+  await street.advance(40_000);
+  for (const [kind, name] of [['Deployment', 'checkout'], ['ReplicaSet', 'checkout-7d9f8b6c5d'], ['ReplicaSet', set], ['Pod', pod]] as const) street.server.remove(kind, 'shop', name); // prettier-ignore
+  crashLoop(street);
+  const { uid } = street.server.get('Deployment', 'shop', 'checkout')!.metadata;
+  for (let n = 0; n < 9; n++) {
+    process.onSignal(podSignal(street));
+    await street.advance(20_000);
+  }
+  const [first, second] = street.fixes().sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  assert.deepEqual(street.cleared(), [first?.metadata.name]);
+  assert.equal(second?.spec.incident.object.uid, uid);
 });
 
-test('a quota that has room by now is not offered for deletion', async () => {
+test('a Job that crashed until it failed for good: the episode ends, and nobody calls it healthy', async () => {
   const street = aStreet();
-  blockedByQuota(street, ['api']);
-  street.server.change('ResourceQuota', 'shop', 'tight', { spec: { hard: { pods: '9' } }, status: { used: { pods: '1' } } }); // prettier-ignore
-  street.start().onSignal(failedCreate(street, 'api'));
-  await street.advance(20_000);
-  const [fix] = street.fixes();
-  assert.equal(fix?.spec.action, undefined);
-  assert.match(fix?.spec.rationale ?? '', /^the quota has room by now/);
+  const selector = { matchLabels: { job: 'migrate' } };
+  const { metadata } = street.server.seed('Job', 'shop', { metadata: { name: 'migrate' }, spec: { selector }, status: { active: 1 } }); // prettier-ignore
+  const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'migrate', uid: metadata.uid, controller: true };
+  const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
+  const own = street.server.seed('Pod', 'shop', { metadata: { name: 'migrate-x2x4z', labels: { job: 'migrate' }, ownerReferences: [owner] }, status: { phase: 'Running', containerStatuses: [down] } }); // prettier-ignore
+  const object = { kind: 'Pod', name: 'migrate-x2x4z', namespace: 'shop', uid: own.metadata.uid };
+  street.start().onSignal(detectEvent(anEvent({ object }))!);
+  await street.advance(40_000);
+  street.server.remove('Pod', 'shop', 'migrate-x2x4z');
+  street.server.change('Job', 'shop', 'migrate', { status: { active: 0, failed: 1, conditions: [{ type: 'Failed', status: 'True' }] } }); // prettier-ignore
+  await street.advance(60_000);
+  const cleared = street.fixes()[0]?.status?.conditions?.find(({ type }) => type === 'IncidentCleared');
+  assert.deepEqual([cleared?.reason, cleared?.message], ['Ended', 'the Job failed for good']);
 });
 
-const ignored = [
-  { name: 'by a rule', over: { ignore: [{ kind: 'Deployment', name: 'sandbox-*' }] }, annotations: {} },
-  { name: 'by its annotation', over: {}, annotations: { 'tapfix.dev/ignore': 'true' } },
-];
-for (const { name, over, annotations } of ignored)
-  test(`a quota that blocks only what is ignored ${name} is not told; one that blocks others as well is`, async () => {
-    const street = aStreet(over);
-    blockedByQuota(street, ['sandbox-1', 'web']);
-    unblock(street, 'web');
-    street.server.change('Deployment', 'shop', 'sandbox-1', { metadata: { annotations } });
-    const process = street.start();
-    process.onSignal(failedCreate(street, 'sandbox-1'));
-    await street.advance(20_000);
-    assert.deepEqual(street.fixes(), []);
-    block(street, 'web');
-    process.onSignal(failedCreate(street, 'web'));
-    await street.advance(20_000);
-    assert.equal(street.fixes().length, 1);
-  });
+test('one restart of a pod that had lived for long costs a moderate number of requests', async () => {
+  const { street, process } = watching();
+  const ended = { exitCode: 1, reason: 'Error', startedAt: '2026-11-01T03:11:00Z', finishedAt: '2026-11-16T03:12:00Z' };
+  const signal = podSignal(street);
+  comeUp(street, 2);
+  const up = { name: 'app', ready: true, restartCount: 2, state: { running: {} }, lastState: { terminated: ended } };
+  street.server.change('Pod', 'shop', pod, { status: { containerStatuses: [up] } });
+  process.onSignal(signal);
+  await street.advance(15 * 60_000);
+  assert.deepEqual(street.outcomes, ['Kept', 'HealedBeforeTold']);
+  assert.ok(street.server.calls.length < 400, `${street.server.calls.length} requests`);
+});
+
+test('a reading that fails is a break: only what was seen to hold has held', async () => {
+  const { street, process } = watching();
+  process.onSignal(podSignal(street));
+  await street.advance(32_000);
+  comeUp(street, 0);
+  await street.advance(5_000);
+  street.server.hooks.before = () => {
+    throw new Unreachable('down');
+  };
+  await street.advance(60_000);
+  delete street.server.hooks.before;
+  await street.advance(35_000);
+  assert.deepEqual(street.cleared(), [], 'forty seconds are wanted, after the outage');
+  await street.advance(60_000);
+  assert.equal(street.cleared().length, 1);
+});

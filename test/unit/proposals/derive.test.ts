@@ -59,7 +59,16 @@ test('a quota in words: its limits, who made it, whom it blocks, and how to put 
 });
 
 const refused = (refusal: string) =>
-  ({ kind: 'ReplicaSet', name: 'n', uid: 'u', workload: 'Deployment/n', ready: 0, desired: 1, refusal }) as const;
+  ({
+    kind: 'ReplicaSet',
+    name: 'n',
+    uid: 'u',
+    workload: 'Deployment/n',
+    ready: 0,
+    desired: 1,
+    refusal,
+    fits: false,
+  }) as const;
 const limits: { name: string; refusals: string[]; want: string }[] = [
   {
     name: 'only what was in the way, with what was asked for',

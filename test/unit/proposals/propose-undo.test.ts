@@ -4,7 +4,7 @@ import type { Revision, Workload } from '../../../src/diagnosis/workload.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { viewDeployment } from '../../../src/kube/views.ts';
 import { proposeUndo } from '../../../src/proposals/propose-undo.ts';
-import { aPod, aReplicaSet, crashing } from '../../support/views.ts';
+import { aContainer, aPod, aReplicaSet, crashing } from '../../support/views.ts';
 
 const nowMs = 1_000_000;
 const stableForMs = 30_000;
@@ -12,6 +12,9 @@ const newest: Revision = { view: aReplicaSet({ uid: 'rs-2', revision: 2, desired
 const previous: Revision = { view: aReplicaSet({ uid: 'rs-1', revision: 1, desired: 1, available: 1 }), template: {} };
 const owner = (uid: string) => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: uid, uid, controller: true });
 const badPod = aPod({ owner: owner('rs-2'), ready: false, containers: [crashing] });
+const ended = (uptimeMs: number) => ({ reason: 'Error', exitCode: 1, uptimeMs, finishedAtMs: nowMs - 5_000 });
+const afterLiving = (uptimeMs: number) => ({ ...badPod, containers: [{ ...crashing, ended: ended(uptimeMs) }] });
+const restarted = aContainer({ restarts: 1, ended: ended(1_000) });
 const goodPod = (readySinceMs: number) => aPod({ owner: owner('rs-1'), readySinceMs });
 
 const object = {
@@ -73,6 +76,38 @@ const cases = [
     workload: workload({ pods: [badPod, aPod({ owner: owner('rs-1'), containers: [crashing] })] }),
     history: seen('rs-1', 40_000),
     want: 'did not bring it',
+  },
+  {
+    name: 'a revision that looks healthy for 45 s before each crash',
+    workload: workload({ pods: [afterLiving(45_000), goodPod(nowMs - 60_000)] }),
+    history: seen('rs-2', 50_000),
+    want: 'revision 1',
+  },
+  {
+    name: 'a revision that used to live much longer than it does now',
+    workload: workload({ pods: [afterLiving(45_000), goodPod(nowMs - 60_000)] }),
+    history: seen('rs-2', 3 * 86_400_000),
+    want: 'itself ran healthy',
+  },
+  {
+    name: 'an older pod that was restarted once and serves again',
+    workload: workload({ pods: [badPod, { ...goodPod(nowMs - 60_000), containers: [restarted] }] }),
+    history: nothing,
+    want: 'revision 1',
+  },
+  {
+    name: 'nothing that crashes',
+    workload: workload({ pods: [aPod({ owner: owner('rs-2'), ready: false }), goodPod(nowMs - 60_000)] }),
+    history: nothing,
+    want: 'no pod of it crashes',
+  },
+  {
+    name: 'a revision whose pods are refused',
+    workload: workload({
+      revisions: [{ ...newest, view: { ...newest.view, createFailure: 'exceeded quota' } }, previous],
+    }),
+    history: nothing,
+    want: 'are refused',
   },
   { name: 'the first revision', workload: workload({ revisions: [newest] }), history: nothing, want: 'first revision' },
   { name: 'a paused rollout', workload: workload({ deployment: paused }), history: nothing, want: 'paused' },

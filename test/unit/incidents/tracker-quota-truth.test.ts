@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { detectEvent } from '../../../src/signals/detect-event.ts';
+import { aStreet, block, blockedByQuota, failedCreate, refusal, type Street, unblock } from '../../support/street.ts';
+import { anEvent } from '../../support/views.ts';
+
+/* A quota is told when it is what refuses, at this moment, somebody whom people want to hear of. */
+
+test('a CronJob whose Jobs a quota refuses is told like any other', async () => {
+  const street = aStreet();
+  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'jobs' }, spec: { hard: { 'count/jobs.batch': '1' } } }); // prettier-ignore
+  const { metadata } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} });
+  const involvedObject = { kind: 'CronJob', name: 'nightly', namespace: 'shop', uid: metadata.uid };
+  const message = 'Error creating job: jobs.batch "nightly-28" is forbidden: exceeded quota: jobs, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1'; // prettier-ignore
+  street.server.seed('Event', 'shop', { metadata: { name: 'n.1' }, type: 'Warning', reason: 'FailedCreate', message, involvedObject }); // prettier-ignore
+  street.start().onSignal(detectEvent(anEvent({ reason: 'FailedCreate', message, object: involvedObject }))!);
+  await street.advance(20_000);
+  assert.deepEqual(street.fixes()[0]?.status?.sightings?.affected, ['CronJob/nightly']);
+});
+
+const room = (street: Street, used: number): unknown =>
+  street.server.change('ResourceQuota', 'shop', 'tight', { spec: { hard: { pods: '9' } }, status: { used: { pods: String(used) } } }); // prettier-ignore
+
+test('a quota that has room at the moment is watched, not judged: once it is full again its deletion is offered', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  room(street, 8);
+  street.start().onSignal(failedCreate(street, 'api'));
+  await street.advance(60_000);
+  assert.deepEqual(street.fixes(), []);
+  room(street, 9);
+  await street.advance(10_000);
+  assert.equal(street.fixes()[0]?.spec.action?.type, 'DeleteResourceQuota');
+});
+
+const set = 'api-7d9f8b6c5d';
+/** What the ReplicaSet's newest event says; its condition keeps the first refusal for ever. */
+function eventSays({ server }: Street, quota: string, n: number): ReturnType<typeof failedCreate> {
+  const { uid } = server.get('ReplicaSet', 'shop', set)!.metadata;
+  const message = `Error creating: ${refusal(quota)}`;
+  const object = { kind: 'ReplicaSet', name: set, namespace: 'shop', uid };
+  const lastTimestamp = `2026-11-16T03:1${n}:00Z`;
+  server.seed('Event', 'shop', { metadata: { name: `api.${n}` }, type: 'Warning', reason: 'FailedCreate', message, involvedObject: object, lastTimestamp }); // prettier-ignore
+  return detectEvent(anEvent({ reason: 'FailedCreate', message, object }))!;
+}
+
+test('refused by something else first and by a quota since: told, though the condition still has the first words', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  const message = 'pods "api-" is forbidden: error looking up service account shop/api: serviceaccount "api" not found';
+  street.server.change('ReplicaSet', 'shop', set, { status: { conditions: [{ type: 'ReplicaFailure', status: 'True', message }] } }); // prettier-ignore
+  street.start().onSignal(eventSays(street, 'tight', 3));
+  await street.advance(20_000);
+  assert.equal(street.fixes()[0]?.spec.action?.type, 'DeleteResourceQuota');
+});
+
+test('two quotas, one after the other: each is told when it is the one that refuses', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'team' }, spec: { hard: { pods: '1' } }, status: { used: { pods: '1' } } }); // prettier-ignore
+  const process = street.start();
+  process.onSignal(eventSays(street, 'tight', 3));
+  await street.advance(20_000);
+  street.server.remove('ResourceQuota', 'shop', 'tight');
+  process.onSignal(eventSays(street, 'team', 4));
+  await street.advance(20_000);
+  assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.object.name).sort(), ['team', 'tight']); // prettier-ignore
+});
+
+const ignored = [
+  { name: 'by a rule', over: { ignore: [{ kind: 'Deployment', name: 'sandbox-*' }] }, annotations: {} },
+  { name: 'by its annotation', over: {}, annotations: { 'tapfix.dev/ignore': 'true' } },
+];
+for (const { name, over, annotations } of ignored)
+  test(`a quota that blocks only what is ignored ${name} is not told; one that blocks others as well is`, async () => {
+    const street = aStreet(over);
+    blockedByQuota(street, ['sandbox-1', 'web']);
+    unblock(street, 'web');
+    street.server.change('Deployment', 'shop', 'sandbox-1', { metadata: { annotations } });
+    const process = street.start();
+    process.onSignal(failedCreate(street, 'sandbox-1'));
+    await street.advance(20_000);
+    assert.deepEqual(street.fixes(), []);
+    block(street, 'web');
+    process.onSignal(failedCreate(street, 'web'));
+    await street.advance(20_000);
+    assert.equal(street.fixes().length, 1);
+  });
