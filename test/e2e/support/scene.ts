@@ -23,11 +23,11 @@ export function createScene(cluster: Cluster, chat?: Pick<Chat, 'messages'>) {
         },
         timeoutMs,
       ),
-    withButton: (namespace: string, label: RegExp): Promise<ChatMessage> =>
+    withButton: (namespace: string, label: RegExp, timeoutMs = 60_000): Promise<ChatMessage> =>
       cluster.waitFor(
         `a button ${label}`,
         async () => about(namespace).find(({ buttons }) => buttons.some(({ text }) => label.test(text))),
-        60_000,
+        timeoutMs,
       ),
     /** Real writes of tapfix's three accounts to anything but its own resources. */
     async writes(namespace: string): Promise<string[]> {
