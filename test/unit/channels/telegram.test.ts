@@ -151,13 +151,13 @@ test('a press made while we were down is handled on return, once', async (t) => 
 
 test('an update is confirmed only after it was handled', async (t) => {
   const { fake, run } = await aChannel(t);
-  let release = (): void => {};
+  let release: (() => void) | undefined;
   fake.press('a:data');
   run(() => new Promise((resolve) => (release = () => resolve({ say: 'ok', alert: false }))));
-  await until(() => fake.calls.length === 1);
+  await until(() => release !== undefined);
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(fake.calls, ['getUpdates']);
-  release();
+  release?.();
   await until(() => fake.calls.filter((call) => call === 'getUpdates').length === 2);
 });
 

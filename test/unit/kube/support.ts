@@ -18,9 +18,9 @@ export async function rig(t: TestContext, options: Partial<ApiOptions> = {}): Pr
 
 /** Sockets are real even where time is not: looks again until it is true. */
 export async function eventually(isTrue: () => boolean, meanwhile?: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + 3_000;
+  const deadline = Date.now() + 15_000;
   while (!isTrue()) {
-    assert.ok(Date.now() < deadline, `not within 3 s: ${isTrue.toString()}`);
+    assert.ok(Date.now() < deadline, `not within 15 s: ${isTrue.toString()}`);
     await meanwhile?.();
     await new Promise((resolve) => setTimeout(resolve, 1));
   }

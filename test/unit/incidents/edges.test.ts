@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBook } from '../../../src/incidents/book.ts';
+import { decideCleared, decideUntold, type Facts } from '../../../src/incidents/decide.ts';
+import { fold, type Incident } from '../../../src/incidents/incident.ts';
+import { remediationName } from '../../../src/incidents/key.ts';
+import { sightingsOf, writeCleared, writeSightings } from '../../../src/incidents/sightings.ts';
+import { gone, workloadHealth } from '../../../src/health/workload.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { aConfig } from '../../support/config.ts';
+import { aFix, aQuotaFix, condition, uidOf } from '../../support/fixes.ts';
+import { aStreet, blockedByQuota, failedCreate, unblock } from '../../support/street.ts';
+import { detectEvent } from '../../../src/signals/detect-event.ts';
+import { anEvent } from '../../support/views.ts';
+
+/* Rules of street 1 that only show at their edges. */
+
+const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, []);
+const nowMs = 1_000_000;
+const held = (ms: number) => ({ sinceMs: nowMs - ms, restarts: 0, readAtMs: nowMs });
+const facts = (over: Partial<Facts>): Facts => ({ class: 'QuotaExceeded', longestUptimeMs: 0, live: healthy, stable: held(30_000), config: aConfig(), nowMs, ...over }); // prettier-ignore
+const watchedFor = (stableSeconds: number) => aFix({ phase: 'Failed', status: { execution: { stableSeconds } } });
+
+const ends: [string, Partial<Facts>, boolean][] = [
+  ['healthy for the window', {}, true],
+  ['healthy for almost the window', { stable: held(29_999) }, false],
+  ['not healthy', { live: { ...healthy, healthy: false } }, false],
+  ['never seen healthy', { stable: undefined }, false],
+  ['a crash loop, for less than twice its life', { class: 'CrashLoop', longestUptimeMs: 60_000, stable: held(119_999) }, false],
+  ['a crash loop, for twice its life', { class: 'CrashLoop', longestUptimeMs: 60_000, stable: held(120_000) }, true],
+  ['for less than the controller watches its fix', { holder: watchedFor(120), stable: held(119_999) }, false],
+  ['for as long as the controller watches its fix', { holder: watchedFor(120), stable: held(120_000) }, true],
+  ['while it is approved: the controller speaks first', { holder: aFix({ phase: 'Approved' }), stable: held(600_000) }, false],
+  ['while it is being applied', { holder: aFix({ phase: 'Applying' }), stable: held(600_000) }, false],
+  ['while the applied fix is watched', { holder: aFix({ phase: 'Applied' }), stable: held(600_000) }, false],
+  ['rejected', { holder: aFix({ phase: 'Rejected' }) }, true],
+]; // prettier-ignore
+for (const [name, over, cleared] of ends)
+  test(`the episode is ${cleared ? '' : 'not '}over: ${name}`, () =>
+    assert.equal(decideCleared(facts(over)).cleared, cleared));
+
+const sick = { ...healthy, healthy: false };
+const untold: [string, Partial<Facts>, number, object][] = [
+  ['crashing', { class: 'CrashLoop', live: { ...sick, crashing: true } }, 0, { do: 'tell' }],
+  ['a rollout under way is no crash loop', { class: 'CrashLoop', live: sick }, 900_000, { do: 'wait', ms: 5_000 }],
+  ['nor is it one for ever', { class: 'CrashLoop', live: sick }, 900_001, { do: 'forget', because: 'untrue' }],
+  ['gone', { live: gone }, 0, { do: 'forget', because: 'gone' }],
+  ['healthy for a moment', { stable: held(1_000) }, 0, { do: 'wait', ms: 1_450 }],
+  ['healthy for most of the window', { stable: held(29_000) }, 0, { do: 'wait', ms: 1_000 }],
+  ['healthy for the window', {}, 0, { do: 'forget', because: 'healed' }],
+];
+for (const [name, over, silentMs, step] of untold)
+  test(`when patience is over: ${name}`, () =>
+    assert.deepEqual(decideUntold({ ...facts(over), lastSeenMs: nowMs - silentMs }), step));
+
+const version = (fix: Remediation, resourceVersion: string): Remediation => ({ ...fix, metadata: { ...fix.metadata, resourceVersion } }); // prettier-ignore
+const over = { conditions: [condition('IncidentCleared', '02:50:00')] };
+const key = aFix().spec.incident.key;
+
+test('the newest Remediation whose episode is not over holds the key', () => {
+  const book = createBook();
+  book.replace([aFix({ n: 2 }), aFix({ n: 10 }), aFix({ n: 11, ...over })]);
+  assert.equal(book.holderOf(key)?.metadata.uid, uidOf(10));
+  assert.deepEqual(book.ofKey(key).map(({ metadata }) => metadata.uid), [11, 10, 2].map(uidOf)); // prettier-ignore
+  assert.deepEqual(book.open().map(({ metadata }) => metadata.uid), [2, 10].map(uidOf)); // prettier-ignore
+});
+
+test('an older view does not take back what is known', () => {
+  const book = createBook();
+  book.remember(version(aFix(over), '10'));
+  book.remember(version(aFix(), '9'));
+  assert.equal(book.holderOf(key), undefined);
+  book.remember(version(aFix(), '11'));
+  assert.equal(book.holderOf(key)?.metadata.uid, uidOf(1));
+});
+
+test('what is missing from a list was deleted while nobody looked', () => {
+  const book = createBook();
+  book.replace([aFix()]);
+  book.replace([]);
+  assert.equal(book.holderOf(key), undefined);
+});
+
+const row = { severity: 'critical', forMs: 30_000, specificity: 50 } as const;
+const signal = (failureClass: string) => ({ class: failureClass, namespace: 'shop', object: { kind: 'Pod', name: 'p', uid: 'p' }, reason: 'R', message: failureClass }); // prettier-ignore
+const object = { kind: 'Deployment', name: 'checkout', uid: 'd' };
+const seen = (failureClass: string, specificity: number, atMs: number, forMs = 30_000) =>
+  ({ key, object, signal: signal(failureClass), row: { ...row, specificity, forMs }, nowMs: atMs }); // prettier-ignore
+const first = fold(undefined, seen('CrashLoop', 50, 0));
+
+const folds: [string, Incident, Partial<Incident>][] = [
+  ['the first one begins its patience', first, { class: 'CrashLoop', dueMs: 30_000, firstSeenMs: 0, count: 1 }],
+  ['the same again is counted', fold(first, seen('CrashLoop', 50, 5_000)), { class: 'CrashLoop', dueMs: 30_000, lastSeenMs: 5_000, count: 2 }],
+  ['a vaguer class is a symptom', fold(first, seen('RolloutStuck', 10, 5_000)), { class: 'CrashLoop', message: 'CrashLoop', count: 2 }],
+  ['a more specific class names it', fold(first, seen('OOMKilled', 60, 5_000)), { class: 'OOMKilled', message: 'OOMKilled', dueMs: 30_000 }],
+  ['and may make it due earlier', fold(first, seen('OOMKilled', 60, 5_000, 0)), { class: 'OOMKilled', dueMs: 5_000 }],
+  ['a signal without uid keeps the one that is known', fold(first, { ...seen('CrashLoop', 50, 1), object: { ...object, uid: '' } }), { object }],
+]; // prettier-ignore
+for (const [name, incident, want] of folds) test(name, () => assert.deepEqual({ ...incident, ...want }, incident));
+
+test('what was told is not renamed by a restart', () => {
+  const book = createBook();
+  book.replace([aQuotaFix()]);
+  const { spec, status } = aQuotaFix();
+  const again = fold(book.incidentOf(spec.incident.key), seen('OOMKilled', 999, 0));
+  assert.deepEqual([again.class, again.count], ['QuotaExceeded', status!.sightings!.count + 1]);
+});
+
+/* Sightings. */
+
+const told = aQuotaFix();
+test('sightings never count backwards and forget nobody', () => {
+  const incident = { ...first, count: 2 };
+  const { count, affected } = sightingsOf(told, incident, { ...healthy, affected: ['Deployment/new', 'Deployment/api'] }); // prettier-ignore
+  assert.equal(count, 4);
+  assert.deepEqual(affected, [...told.status!.sightings!.affected!, 'Deployment/new']);
+  const many = Array.from({ length: 60 }, (_, n) => `Deployment/${n}`);
+  assert.equal(sightingsOf(told, incident, { ...healthy, affected: many }).affected?.length, 50);
+});
+
+test('sightings and the end are written about this Remediation, not another of its name', async () => {
+  const street = aStreet();
+  const { server } = street;
+  const { metadata } = server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec });
+  const another = { ...told, metadata: { ...metadata, uid: 'another' } } as Remediation;
+  const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
+  await assert.rejects(writeSightings(server.client(), another, sightings), /uid/);
+  assert.equal(await writeCleared(server.client(), another, { gone: false }, 0), undefined);
+  assert.equal(server.get('Remediation', 'shop', 'x')?.['status'], undefined);
+});
+
+/* The tracker. */
+
+const quotaKey = 'shop/ResourceQuota/tight';
+
+test('what was there before we looked and was never told is told, after its patience', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  street.start().onSignal({ ...failedCreate(street, 'api'), listed: true });
+  await street.advance(9_900);
+  assert.deepEqual(street.fixes(), []);
+  await street.advance(200);
+  assert.equal(street.fixes().length, 1);
+});
+
+test('what healed while nobody was running is seen to its end, without any signal', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  const process = street.start();
+  process.onSignal(failedCreate(street, 'api'));
+  await street.advance(12_000);
+  process.stop();
+  unblock(street, 'api');
+  street.start();
+  await street.clock.advance(45_000); // and no watch tells it anything
+  assert.deepEqual(street.cleared(), [remediationName(quotaKey, 1)]);
+});
+
+test('noise from namespaces that are not selected costs no request', async () => {
+  const street = aStreet({ namespaces: { include: ['pay-*'], exclude: [] } });
+  street.start().onSignal(detectEvent(anEvent())!);
+  await street.advance(1_000);
+  assert.deepEqual(street.outcomes, ['NamespaceNotSelected']);
+  assert.deepEqual(street.server.calls, []);
+});
+
+const vanishing: [string, (street: ReturnType<typeof aStreet>) => void, string][] = [
+  ['the namespace is gone', ({ server }) => void server.remove('Namespace', '', 'shop'), 'NamespaceTerminating'],
+  ['the quota goes at the last moment', ({ server }) => {
+    server.hooks.before = ({ kind }) => void (kind === 'Namespace' && server.remove('ResourceQuota', 'shop', 'tight'));
+  }, 'TargetGone'],
+]; // prettier-ignore
+for (const [name, vanish, outcome] of vanishing)
+  test(`nothing is told when ${name}, and it is counted`, async () => {
+    const street = aStreet();
+    blockedByQuota(street, ['api']);
+    street.start().onSignal(failedCreate(street, 'api'));
+    await street.advance(5_000);
+    vanish(street);
+    await street.advance(20_000);
+    assert.deepEqual([street.fixes(), street.outcomes], [[], ['Kept', outcome]]);
+  });
+
+test('the number of a Remediation is never used again, even if an earlier one was deleted', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  const { spec, status } = aQuotaFix({ phase: 'Resolved', ...over, incident: { key: quotaKey } });
+  street.server.seed('Remediation', 'shop', { metadata: { name: remediationName(quotaKey, 2) }, spec, status });
+  street.start().onSignal(failedCreate(street, 'api'));
+  await street.advance(12_000);
+  assert.deepEqual(street.fixes().map(({ metadata }) => metadata.name), [2, 3].map((n) => remediationName(quotaKey, n))); // prettier-ignore
+});
