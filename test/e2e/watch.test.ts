@@ -37,7 +37,7 @@ before(async () => {
   const watch = createWatch<KubeObject>({
     api,
     clock: systemClock,
-    log: createLog({ write: (line) => void lines.push(line) }),
+    log: createLog({ level: 'debug', write: (line) => void lines.push(line) }),
     kind: 'ServiceAccount',
     namespace,
     view: (object) => object,
@@ -58,6 +58,7 @@ after(async () => {
   await proxy.close();
 });
 
+const logged = (words: string): boolean => lines.some((line) => line.includes(words));
 const create = (name: string): Promise<string> => cluster.kubectl(['-n', namespace, 'create', 'serviceaccount', name]);
 const remove = (name: string): Promise<string> => cluster.kubectl(['-n', namespace, 'delete', 'serviceaccount', name]);
 const shows = (name: string, is = true): Promise<boolean> =>
@@ -78,10 +79,7 @@ test('a killed API server: the watch comes back by itself and misses nothing', a
   await remove('before');
   await shows('after');
   await shows('before', false);
-  assert.ok(
-    lines.some((line) => /watch/.test(line)),
-    'the break was logged',
-  );
+  for (const words of ['watch is broken', 'watch is back']) assert.ok(logged(words), `"${words}" was to be logged`);
 });
 
 test('a version that is too old (410): everything is listed anew, and what went meanwhile is gone', async () => {
@@ -97,6 +95,7 @@ test('a version that is too old (410): everything is listed anew, and what went 
   await cluster.restart('kube-apiserver');
   proxy.heal();
   await cluster.waitFor('a second list', async () => lists.length > listed, 90_000);
+  assert.ok(logged('watch has expired'), 'the server was to say that the version is too old');
   await shows('kept');
   await shows('lost', false);
 });

@@ -6,7 +6,7 @@ export const account = (name: string): string => `system:serviceaccount:tapfix:$
 const accounts = ['tapfix-writer', 'tapfix-watcher', 'tapfix-controller'].map(account);
 const ownResources = ['remediations', 'notices', 'events', 'rolebindings', 'subjectaccessreviews', 'selfsubjectreviews', 'serviceaccounts']; // prettier-ignore
 const isRealWrite = ({ verb, dryRun, code }: AuditEvent): boolean =>
-  ['create', 'update', 'patch', 'delete'].includes(verb) && !dryRun && code < 300;
+  ['create', 'update', 'patch', 'delete', 'deletecollection'].includes(verb) && !dryRun && code < 300;
 
 /** What a test looks at: the chat (if it is the usual one) and the audit log, by namespace. */
 export function createScene(cluster: Cluster, chat?: Pick<Chat, 'messages'>) {

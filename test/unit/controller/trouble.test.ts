@@ -227,19 +227,3 @@ test('two proposals for one target are applied one after the other', async () =>
   );
   assert.deepEqual(phases.sort(), ['Recovered', 'Resolved']);
 });
-
-test('nobody acts on a Remediation that was deleted meanwhile', async () => {
-  const world = await proposed(undoWorld);
-  const before = world.server.hooks.before;
-  world.server.hooks.before = async (call) => {
-    await before?.(call);
-    if (call.kind === 'RoleBinding' && call.verb === 'create') return;
-    if (call.kind === 'Remediation' && call.verb === 'get' && world.phase() === 'Applying') {
-      world.server.remove('Remediation', 'shop', call.name!);
-      world.server.hooks.before = () => undefined;
-    }
-  };
-  world.approve();
-  await world.clock.advance(5_000).catch(() => undefined);
-  assert.equal(world.changes().length, 0);
-});
