@@ -102,11 +102,9 @@ export function decide(facts: Facts): Step {
 
 /** The world moved on while nobody had decided. */
 function overtaken({ fix, successor }: Facts): Step | undefined {
-  if (conditionOf(fix, 'IncidentCleared')?.reason === 'Gone' && isCleared(fix))
-    return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
-  const cleared = conditionOf(fix, 'IncidentCleared');
-  if (isCleared(fix) && cleared?.reason === 'Ended')
-    return move('Resolved', 'Ended', `${cleared.message}, nothing was changed`);
+  const { reason = '', message = '' } = conditionOf(fix, 'IncidentCleared') ?? {};
+  if (isCleared(fix) && ['Gone', 'Ended'].includes(reason))
+    return move('Resolved', reason, `${message}, nothing was changed`);
   if (isCleared(fix)) return move('Resolved', 'HealthyAgain', 'healthy again by itself, nothing was changed');
   if (successor) return move('Superseded', 'Superseded', `replaced by ${successor}`);
   return undefined;

@@ -114,6 +114,7 @@ const cases: Record<string, Case> = {
   'proposed and cleared is resolved': on({ phase: 'Proposed', conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
   'cleared False is not cleared': on({ phase: 'Proposed', conditions: [...rehearsed, is('IncidentCleared', 'False')] }, `wait ${30 * minute}`),
   'cleared beats an approval': on({ phase: 'Proposed', approval: yes, conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
+  'proposed, and it came to its end otherwise than healthy': on({ phase: 'Proposed', conditions: [{ ...is('IncidentCleared'), reason: 'Ended' }] }, 'Resolved(Ended)'),
   'proposed with a successor is superseded': on({ phase: 'Proposed', facts: { successor: 'f-2' } }, 'Superseded'),
 
   'approved and all is well: applying': approved('Applying'),
