@@ -14,6 +14,8 @@ interface Status {
 }
 
 const longestMessage = 1024;
+const notInstalled =
+  "the cluster does not know tapfix's resources: kubectl apply --server-side -f deploy/manifests brings them";
 
 export const cut = (text: string, most = longestMessage): string => {
   const line = text.replace(/\s+/g, ' ').trim();
@@ -21,11 +23,12 @@ export const cut = (text: string, most = longestMessage): string => {
 };
 
 /** An answer of 300 or more: a Status from the API server, or a page of something in between. */
-export function errorOf(code: number, headers: Dispatcher.ResponseData['headers'], text: string): ApiError {
+export function errorOf(code: number, headers: Dispatcher.ResponseData['headers'], text: string, path = ''): ApiError {
   const status = parsed(text);
   if (status?.kind === 'Status') return errorOfStatus(status, code, afterMs(Number(headers['retry-after'])));
   const words = STATUS_CODES[code] ?? 'error';
   const message = text ? `HTTP ${code} ${words}: ${cut(text, 300)}` : `HTTP ${code} ${words}`;
+  if (code === 404 && path.startsWith('/apis/tapfix.dev/')) return new ApiError(notInstalled, code, noSuchPath);
   // Whoever says 404 without a Status is not telling that the object is gone: a proxy's page, or an API that is not there.
   const reason = code === 404 ? noSuchPath : words.replaceAll(' ', '');
   return new ApiError(message, code, reason, afterMs(Number(headers['retry-after'])));

@@ -55,7 +55,7 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
       signal,
     });
     if (answer.statusCode < 300) return answer;
-    throw errorOf(answer.statusCode, answer.headers, await startOf(answer.body));
+    throw errorOf(answer.statusCode, answer.headers, await startOf(answer.body), call.path);
   }
 
   const known = (error: unknown): Error =>

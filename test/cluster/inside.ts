@@ -33,7 +33,7 @@ if (command === undefined) {
 
 async function howToReachIt(at: Layout): Promise<string> {
   const pid = (await readFile(at.outerPidFile, 'utf8')).trim();
-  const enter = `nsenter -t ${pid} -n -m -p`;
+  const enter = `nsenter -t ${pid} -n -m -p --wdns="$PWD"`; // or every relative path would begin at /
   const environment = `env KUBECONFIG=${at.adminKubeconfig} TAPFIX_CLUSTER=${directory} KUBECACHEDIR=${at.kubectlCache}`;
   return [
     'The cluster is ready. From another shell:',

@@ -127,6 +127,12 @@ test('a 404 that is not the API server speaking of an object is no proof that th
   await assert.rejects(api.get(pod), (error) => !isNotFound(error));
 });
 
+test('a cluster without our resource definitions is said in words that help', async (t) => {
+  const { server, api } = await rig(t);
+  server.script(page('404 page not found', 404));
+  await assert.rejects(api.list('Remediation'), /does not know tapfix's resources: kubectl apply --server-side/);
+});
+
 test('dates stay strings, in a list as in a single object', async (t) => {
   const { server, api } = await rig(t);
   server.script(json(aPod('api-1')), json(aList([aPod('api-1')])));
