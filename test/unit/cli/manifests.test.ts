@@ -49,7 +49,7 @@ const noImages = [
   `tapfix:${'1'.repeat(129)}`,
   'tapfix@sha256:abc',
   `tapfix@${digest.toUpperCase()}`,
-  'https://registry.example.com/tapfix',
+  'https://images.example.com/tapfix',
   '/tapfix',
   'acme//tapfix',
   'acme/tapfix/',
