@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { type QuotaObject as Quota, readBlocked, readQuota } from '../diagnosis/quota.ts';
+import { isWaiting, type QuotaObject as Quota, readBlocked, readQuota } from '../diagnosis/quota.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import { counted } from '../lib/counted.ts';
+import { RetryLater } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
 import type { Action, ActionContext } from './action.ts';
 import { canBeNudged } from './nudge.ts';
@@ -81,9 +82,12 @@ export const deleteResourceQuota: Action<Params> = {
     const refusal = offLimits(`ResourceQuota ${params.name}`, quota.metadata);
     if (refusal) return refusal;
     const owners = await readBlocked(reader, namespace, quota);
-    const blocked = owners.map(({ kind, name, uid }) => ({ kind, name, uid }));
-    if (blocked.length === 0)
+    if (owners.length === 0)
       return { ok: false, reason: 'NotBlocking', say: `ResourceQuota ${params.name} refuses nobody at the moment.` };
+    const waiting = owners.filter(isWaiting);
+    // Its use changes by the second: no verdict for ever is made of one look.
+    if (waiting.length === 0) throw new RetryLater(`ResourceQuota ${params.name} has room at the moment`, 1_000);
+    const blocked = waiting.map(({ kind, name, uid }) => ({ kind, name, uid }));
     const { resourceVersion } = quota.metadata;
     return {
       ok: true,

@@ -7,7 +7,7 @@ import { hashOf, sameValue } from '../lib/hash.ts';
 import type { Action, ActionContext, Refusal } from './action.ts';
 import { longestSnapshot, markAnnotation } from './action.ts';
 import { offLimits } from './ownership.ts';
-import { essence, mergeTemplate, withoutEnvValues } from './template.ts';
+import { essence, mergeTemplate, withoutEnvValues, withoutRestart } from './template.ts';
 import { templateDiff } from './template-diff.ts';
 
 const params = z.strictObject({
@@ -82,7 +82,7 @@ export const rolloutUndo: Action<Params> = {
     if (!older) return no('RevisionGone', `Revision ${toRevision} of ${name} is no longer kept.`);
     const current = live.spec.template;
     const next = mergeTemplate(older, current);
-    if (sameValue(essence(next), essence(current))) {
+    if (sameValue(withoutRestart(next), withoutRestart(current))) {
       return no('AlreadyThere', `${name} already runs what revision ${toRevision} ran.`);
     }
     const before = snapshot(live);

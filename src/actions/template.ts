@@ -3,6 +3,8 @@ import type { PodTemplate } from '../kube/views.ts';
 type Keys = Record<string, string> | undefined;
 
 const generated = 'pod-template-hash';
+/** What `kubectl rollout restart` writes. */
+const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 /** The older revision wins where both have a key; what only the current one has (injectors, restarts) stays. */
 function mergeKeys(older: Keys, current: Keys): Keys {
@@ -32,6 +34,13 @@ export const essence = ({ metadata, spec }: PodTemplate): unknown => ({
   annotations: metadata?.annotations ?? {},
   spec: spec ?? {},
 });
+
+/** The same, whoever restarted it when: pods of both would run the very same. */
+export const withoutRestart = ({ metadata, spec }: PodTemplate): unknown =>
+  essence({
+    metadata: { ...metadata, annotations: without(metadata?.annotations, restartedAt) ?? {} },
+    ...(spec && { spec }),
+  });
 
 /** Literal values in `env` are often passwords. References to Secrets and ConfigMaps stay: they are only names. */
 export function withoutEnvValues(template: PodTemplate): PodTemplate {

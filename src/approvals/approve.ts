@@ -8,7 +8,7 @@ import type { Notice } from '../kube/notice.ts';
 import type { Approval, Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { iso } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { messageOf, RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { authorise, hasChanged, refuse } from './authorise.ts';
 import type { Refusal } from './authorise.ts';
@@ -187,10 +187,12 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
 const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
 
-const outcomeOf = (error: unknown): Refusal =>
-  error instanceof ApiError
+function outcomeOf(error: unknown): Refusal {
+  if (error instanceof RetryLater) return notRecorded(error.message);
+  return error instanceof ApiError
     ? notRecorded(`The cluster said ${error.reason}`)
     : unclear('The cluster could not be reached');
+}
 
 function consequenceOf(fix: Remediation): string {
   try {

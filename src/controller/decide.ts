@@ -177,6 +177,7 @@ function healed(facts: Facts): Step {
   const { live, nowMs } = facts;
   if (!hasHeld(facts)) return wait(nowMs + pollMs);
   if (live?.gone) return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
+  if (live?.ended) return move('Resolved', 'Ended', `${live.ended}, nothing was changed`);
   return move('Resolved', 'AlreadyHealthy', 'already healthy, nothing changed');
 }
 

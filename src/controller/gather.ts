@@ -99,5 +99,5 @@ async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: nu
   }
   const live = await readHealth(api, subjectOf(fix), nowMs);
   if (live.gone) return { ...live, healthy: false, why: 'it is no longer there' };
-  return live.desired === 0 ? { ...live, healthy: false, why: 'it was scaled to zero' } : live;
+  return live.ended ? { ...live, healthy: false, why: live.ended } : live;
 }

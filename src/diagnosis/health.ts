@@ -3,14 +3,16 @@ import { quotaHealth } from '../health/quota.ts';
 import { gone, workloadHealth } from '../health/workload.ts';
 import { isShort } from '../health/blocked.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
-import { readBlocked, readQuota } from './quota.ts';
+import type { Kind } from '../kube/resources.ts';
+import { controllerOf } from '../kube/views.ts';
+import { isWaiting, readBlocked, readQuota } from './quota.ts';
 import { createSnapshot } from './snapshot.ts';
 import { readWorkload } from './workload.ts';
 
 export interface HealthSubject {
   namespace: string;
   object: { kind: string; name: string; uid: string };
-  /** "Deployment/api": whom a shared cause had touched. It is over for them only when they are healthy themselves. */
+  /** "Deployment/api": whom a shared cause had touched. It is over only when they have what it denied them. */
   affected?: readonly string[];
 }
 
@@ -26,11 +28,35 @@ async function readQuotaHealth(
   reader: Reader,
   { namespace, object, affected = [] }: HealthSubject,
 ): Promise<LiveHealth> {
-  const quota = await readQuota(reader, namespace, object);
-  const refused = quotaHealth(quota !== undefined, quota ? await readBlocked(reader, namespace, quota) : []);
+  const quota = await readQuota(reader, namespace, { ...object, uid: '' });
+  // Another one of that name has its own incident; this one's is over.
+  if (quota && object.uid && quota.metadata.uid !== object.uid) return gone;
+  const blocked = quota ? await readBlocked(reader, namespace, quota) : [];
+  const refused = quotaHealth(quota !== undefined, blocked.filter(isWaiting));
   if (!refused.healthy || affected.length === 0) return refused;
-  const touched = await readAffected(reader, namespace, affected);
-  return { ...touched, gone: refused.gone };
+  const from = createSnapshot(reader, namespace);
+  const [touched, ...short] = await Promise.all([
+    readAffected(from, namespace, affected),
+    ...affected.map(async (workload) => ((await isShortOfPods(from, namespace, workload)) ? [workload] : [])),
+  ]);
+  // That they have their pods is the quota's matter; whether these are well is their own.
+  const why = short.flat().map((workload) => `${workload} waits for pods`);
+  return { ...touched, healthy: why.length === 0, why: why.join('; ').slice(0, 512), gone: refused.gone };
+}
+
+async function isShortOfPods(reader: Reader, namespace: string, workload: string): Promise<boolean> {
+  const [kind = '', name = ''] = workload.split('/');
+  if (kind === 'Deployment') {
+    const sets = await reader.list<KubeObject>('ReplicaSet', namespace);
+    const isOurs = ({ metadata }: KubeObject): boolean => {
+      const owner = controllerOf(metadata);
+      return owner?.kind === kind && owner.name === name;
+    };
+    return sets.some((set) => isOurs(set) && isShort('ReplicaSet', set));
+  }
+  if (!workloadKinds.has(kind)) return false;
+  const object = await reader.get<KubeObject>({ kind: kind as Kind, namespace, name });
+  return object !== undefined && isShort(kind, object);
 }
 
 /** More than these are read from whole lists. */

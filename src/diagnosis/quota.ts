@@ -29,6 +29,9 @@ export async function readQuota(
   return !target.uid || quota.metadata.uid === target.uid ? quota : undefined;
 }
 
+/** What only an event of the last hour tells of, and would be let in now, has other reasons to be short. */
+export const isWaiting = ({ kind, fits }: BlockedOwner): boolean => kind === 'ReplicaSet' || !fits;
+
 const mostBlocked = 200;
 
 /** Whose pods this quota refuses, by a fresh reading, in a fixed order. */
@@ -37,8 +40,7 @@ export async function readBlocked(reader: Reader, namespace: string, quota: Quot
   const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' });
   const refusals = lastRefusals(events.flatMap((event) => viewEvent(event) ?? []));
   const fits = (refusal: string): boolean => wouldFit(refusal, { ...spec, ...status });
-  // An event is an hour's memory: what it refused may have room by now.
-  const named = otherOwners(metadata.name, refusals).filter(({ refusal }) => !fits(refusal));
+  const named = otherOwners(metadata.name, refusals);
   const [sets, ...others] = await Promise.all([
     blockedReplicaSets(reader, namespace, metadata.name, refusals),
     ...named.map((owner) => readOther(reader, namespace, owner)),

@@ -3,6 +3,7 @@ import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind, type Kind } from '../kube/resources.ts';
 import {
   controllerOf,
+  timeMs,
   viewDeployment,
   viewPod,
   viewReplicaSet,
@@ -42,6 +43,9 @@ interface RawWorkload extends KubeObject {
 
 const count = (raw: RawWorkload, field: string): number => Number(raw.status?.[field] ?? 0);
 
+/** That nothing is wrong with it any more is true, that it is healthy is not. */
+const switchedOff = (desired: number): { ended?: string } => (desired === 0 ? { ended: 'it was scaled to zero' } : {});
+
 const isOnDelete = ({ spec }: RawWorkload): boolean => spec?.updateStrategy?.type === 'OnDelete';
 
 function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
@@ -58,34 +62,44 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
     }
     case 'Job': {
       // Whether its pods stay up is theirs to say; the Job only has to have them.
-      const has = (type: string): boolean =>
-        raw.status?.conditions?.some((c) => c.type === type && c.status === 'True') ?? false;
-      const isDone = raw.spec?.suspend || has('Complete') || has('Failed');
+      const hasFailed = hasCondition(raw, 'Failed');
+      const isDone = raw.spec?.suspend || hasCondition(raw, 'Complete') || hasFailed;
       const wanted = isDone ? 0 : Math.min(raw.spec?.parallelism ?? 1, raw.spec?.completions ?? 1);
       return {
         desired: wanted,
         ready: Math.min(count(raw, 'active') + count(raw, 'succeeded'), wanted),
         settled: true,
-        ...(has('Failed') && { ended: 'the Job failed for good' }),
+        ...(hasFailed && { ended: 'the Job failed for good' }),
       };
     }
     case 'CronJob': // it has no pods of its own: those of its Jobs speak for it
       return { desired: 0, ready: 0, settled: true };
     case 'ReplicaSet':
-      return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp };
+      return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp, ...switchedOff(desired) };
     default: {
       // Of a StatefulSet those below the partition stay as they are, and with OnDelete all that nobody deletes.
       const toUpdate = Math.max(desired - (raw.spec?.updateStrategy?.rollingUpdate?.partition ?? 0), 0);
       const isUpdated = isOnDelete(raw) || count(raw, 'updatedReplicas') >= toUpdate;
       const isEven = count(raw, 'replicas') === desired && isUpdated;
-      return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp && isEven };
+      return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp && isEven, ...switchedOff(desired) };
     }
   }
 }
 
-async function jobsOf(reader: Reader, cronJob: KubeObject): Promise<string[]> {
-  const jobs = await reader.list<KubeObject>('Job', cronJob.metadata.namespace);
-  return jobs.filter((job) => controllerOf(job.metadata)?.uid === cronJob.metadata.uid).map((job) => job.metadata.uid);
+async function jobsOf(reader: Reader, cronJob: KubeObject): Promise<RawWorkload[]> {
+  const jobs = await reader.list<RawWorkload>('Job', cronJob.metadata.namespace);
+  return jobs
+    .filter((job) => controllerOf(job.metadata)?.uid === cronJob.metadata.uid)
+    .sort((a, b) => timeMs(b.metadata.creationTimestamp) - timeMs(a.metadata.creationTimestamp));
+}
+
+const hasCondition = ({ status }: RawWorkload, type: string): boolean =>
+  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+
+/** A CronJob is as well as its last run that came to an end. */
+function lastRun(jobs: readonly RawWorkload[]): { trouble?: string } {
+  const last = jobs.find((job) => hasCondition(job, 'Complete') || hasCondition(job, 'Failed'));
+  return last && hasCondition(last, 'Failed') ? { trouble: 'its last run failed' } : {};
 }
 
 const selectorOf = (raw: RawWorkload): string =>
@@ -153,10 +167,14 @@ export async function readWorkload(reader: Reader, namespace: string, target: Ta
   if (target.kind === 'Pod') return lonePod(object);
   const revisions = target.kind === 'Deployment' ? await revisionsOf(reader, object) : [];
   const jobs = target.kind === 'CronJob' ? await jobsOf(reader, object) : [];
-  const owners = new Set([object.metadata.uid, ...jobs, ...revisions.map(({ view }) => view.uid)]);
+  const owners = new Set([
+    ...[object, ...jobs].map(({ metadata }) => metadata.uid),
+    ...revisions.map(({ view }) => view.uid),
+  ]);
   const all = await reader.list<KubeObject>('Pod', namespace, { labelSelector: selectorOf(object) });
   const pods = all.map((pod) => viewPod(pod)!).filter((pod) => pod.owner && owners.has(pod.owner.uid));
-  const workload: Workload = { object, counts: countsOf(target.kind, object), pods, revisions };
+  const counts = { ...countsOf(target.kind, object), ...lastRun(jobs) };
+  const workload: Workload = { object, counts, pods, revisions };
   const deployment = target.kind === 'Deployment' ? viewDeployment(object) : undefined;
   return deployment ? { ...workload, deployment } : workload;
 }

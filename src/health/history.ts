@@ -4,6 +4,9 @@ import type { ReplicaSetView } from '../kube/views.ts';
 interface Run {
   availableSinceMs?: number;
   longestMs: number;
+  /** The longest run that it broke off by itself, not because it was scaled. */
+  brokenAfterMs: number;
+  desired: number;
 }
 
 /**
@@ -14,6 +17,8 @@ export interface History {
   observe(replicaSet: ReplicaSetView, nowMs: number): void;
   /** Nobody looked in between: a run that was open then is known until its begin, and anew from its end. */
   blind(fromMs: number, untilMs: number): void;
+  /** How long it held before it broke by itself; 0 when it never did. */
+  brokenAfterMs(uid: string): number;
   /** The longest time this revision was fully available without a break. */
   longestAvailableMs(uid: string, nowMs: number): number;
 }
@@ -26,12 +31,16 @@ export function createHistory(max = 20_000): History {
     Math.max(run.longestMs, run.availableSinceMs === undefined ? 0 : nowMs - run.availableSinceMs);
   return {
     observe(replicaSet, nowMs) {
-      const run = runs.get(replicaSet.uid) ?? { longestMs: 0 };
+      const run = runs.get(replicaSet.uid) ?? { longestMs: 0, brokenAfterMs: 0, desired: 0 };
       if (isReplicaSetAvailable(replicaSet)) run.availableSinceMs ??= nowMs;
       else {
+        const isScaled = replicaSet.desired === 0 || replicaSet.desired > run.desired;
+        if (!isScaled && run.availableSinceMs !== undefined)
+          run.brokenAfterMs = Math.max(run.brokenAfterMs, nowMs - run.availableSinceMs);
         run.longestMs = lengthOf(run, nowMs);
         delete run.availableSinceMs;
       }
+      run.desired = replicaSet.desired;
       runs.set(replicaSet.uid, run);
     },
     blind(fromMs, untilMs) {
@@ -41,6 +50,7 @@ export function createHistory(max = 20_000): History {
         run.availableSinceMs = Math.max(untilMs, run.availableSinceMs);
       }
     },
+    brokenAfterMs: (uid) => runs.get(uid)?.brokenAfterMs ?? 0,
     longestAvailableMs(uid, nowMs) {
       const run = runs.get(uid);
       return run ? lengthOf(run, nowMs) : 0;

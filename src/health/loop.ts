@@ -26,6 +26,10 @@ export const hasCrashedLately = (pod: PodView, nowMs: number): boolean =>
       (it) => it.restarts > 0 && !isCompleted(it) && nowMs - (it.ended?.finishedAtMs ?? 0) < latelyMs,
     ));
 
+/** Up just now, but not for the first time: one restart may happen to anybody. */
+export const keepsCrashing = (pod: PodView, nowMs: number): boolean =>
+  hasCrashedLately(pod, nowMs) && pod.containers.some(({ restarts }) => restarts > 1);
+
 /** As an init container is, however many tries it took. */
 const isCompleted = ({ isDown, ended }: ContainerView): boolean => isDown && ended?.exitCode === 0;
 

@@ -10,6 +10,8 @@ export interface WorkloadCounts {
   settled: boolean;
   /** See LiveHealth. */
   ended?: string;
+  /** What is wrong with it, though the numbers are right. */
+  trouble?: string;
 }
 
 export const gone: LiveHealth = {
@@ -49,6 +51,7 @@ function firstTrouble(counts: WorkloadCounts, pods: readonly PodView[]): string 
   const stuck = pods.flatMap((pod) => pod.containers).find(isLooping);
   if (stuck) return `container ${stuck.name} keeps crashing`;
   if (counts.ready < counts.desired) return `${counts.ready}/${counts.desired} ready`;
+  if (counts.trouble) return counts.trouble;
   if (!counts.settled) return 'the rollout has not finished';
   return '';
 }

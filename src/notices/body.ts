@@ -3,10 +3,10 @@ import { conditionOf, expiresAtMs, undoIntro } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import { canBeApproved, isPending } from './context.ts';
-import { decidedAt, endedAt, shownPhase } from './head.ts';
+import { decidedAt, endedAt, isUnattended, shownPhase } from './head.ts';
 import type { Button, Line, Row } from './message.ts';
 import { encodePress } from './payload.ts';
-import { affectedNames, isQuota } from './subject.ts';
+import { affectedNames, isQuota, whatIsBroken } from './subject.ts';
 import { timesIn } from './times.ts';
 
 /** Where it is, since when, how often. */
@@ -121,8 +121,10 @@ export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
 export function epilogue(fix: Remediation, context: CardContext): Line[] {
   const phase = shownPhase(fix);
   if (phase === 'Recovered') return [timeline(fix, context)];
+  if (phase === 'Expired' && isUnattended(fix)) return [`Not over yet: ${whatIsBroken(fix)}`];
   const undo = fix.status?.execution?.undo;
-  if (phase !== 'Failed' || !fix.status?.execution?.startedAt || !undo) return [];
+  const isGone = conditionOf(fix, 'IncidentCleared')?.reason === 'Gone' && !isQuota(fix);
+  if (phase !== 'Failed' || !fix.status?.execution?.startedAt || !undo || isGone) return [];
   const certain = fix.status.execution.appliedAt !== undefined;
   return [
     certain ? 'Put it back with' : 'If it was changed after all, put it back with',

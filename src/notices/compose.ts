@@ -4,7 +4,7 @@ import { actionWords } from './action-words.ts';
 import { buttonsOf, epilogue, fixRow, footerOf, rowsOf, subtitleOf } from './body.ts';
 import type { CardContext, MessageContext } from './context.ts';
 import { cardContext } from './context.ts';
-import { headOf, impactOf, isOverInChat, isSettled, shownPhase } from './head.ts';
+import { headOf, impactOf, isOverInChat, isSettled, isUnattended, shownPhase } from './head.ts';
 import type { Button, Card, Message } from './message.ts';
 import { isQuota } from './subject.ts';
 import { timesIn } from './times.ts';
@@ -35,7 +35,7 @@ const mostCards = 9;
 /** One message about all its members: the most severe open one in full, the others in a line each. */
 export function composeMessage(members: readonly Remediation[], context: MessageContext): Message {
   const shown = inOrder(withoutReplaced(members));
-  const silent = shown.every((fix) => isSettled(fix) || fix.spec.incident.severity === 'info');
+  const silent = shown.every((fix) => (isSettled(fix) && !isUnattended(fix)) || fix.spec.incident.severity === 'info');
   const [first] = shown;
   if (!first) return { cards: [], silent };
   if (shown.length === 1) return { cards: [composeCard(first, cardContext(first, context))], silent };

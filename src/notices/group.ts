@@ -1,9 +1,10 @@
 import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, isCleared, isOver } from '../kube/remediation.ts';
+import { isOver } from '../kube/remediation.ts';
 import { nextSlot } from '../lib/window.ts';
 import { inOrder } from './compose.ts';
 import { isRehearsed } from './context.ts';
+import { isUnattended } from './head.ts';
 import type { Address } from './route.ts';
 import { chatKey, samePlace } from './route.ts';
 
@@ -12,8 +13,6 @@ export const rehearsalPatienceMs = 5_000;
 const minuteMs = 60_000;
 /** How soon to look again whether an attempt succeeded. */
 const outcomeMs = 1_000;
-/** A failure that nobody was told of is told late rather than never, but not as ancient history. */
-const freshFailureMs = 600_000;
 
 /** When this process first saw it, and first saw its rehearsal's answer: no clock but ours is compared. */
 export interface Seen {
@@ -113,7 +112,7 @@ function waitingByPlace(facts: GroupFacts, joined: readonly Step[]): { address: 
   const replaced = new Set(facts.fixes.map((fix) => fix.spec.follows?.uid));
   const places: { address: Address; waiting: Remediation[] }[] = [];
   for (const fix of facts.fixes) {
-    if (!isWorthTelling(fix, facts.nowMs) || replaced.has(fix.metadata.uid)) continue;
+    if (!isWorthTelling(fix) || replaced.has(fix.metadata.uid)) continue;
     for (const address of facts.addressesOf(fix.metadata.namespace ?? '')) {
       const joins = joined.some(
         (step) => step.do === 'join' && step.notice.spec.channel === address.channel && step.members.includes(fix),
@@ -127,12 +126,8 @@ function waitingByPlace(facts: GroupFacts, joined: readonly Step[]): { address: 
   return places;
 }
 
-/** What was over before anybody heard of it is not told, unless it failed: that still needs somebody. */
-function isWorthTelling(fix: Remediation, nowMs: number): boolean {
-  if (!isOver(fix)) return true;
-  const failure = fix.status?.phase === 'Failed' ? conditionOf(fix, 'Failed') : undefined;
-  return failure !== undefined && !isCleared(fix) && nowMs - Date.parse(failure.lastTransitionTime) < freshFailureMs;
-}
+/** What was over before anybody heard of it is not told, unless the trouble goes on: late rather than never. */
+const isWorthTelling = (fix: Remediation): boolean => !isOver(fix) || isUnattended(fix);
 
 /** Once its rehearsal has been answered, or has been waited for long enough. */
 function tellableAtMs(fix: Remediation, facts: GroupFacts): number {

@@ -37,6 +37,10 @@ export const isOverInChat = (fix: Remediation): boolean =>
 export const isSettled = (fix: Remediation): boolean =>
   isOverInChat(fix) && (shownPhase(fix) !== 'Failed' || isCleared(fix));
 
+/** Nobody decided, or the fix failed, and it is still broken. */
+export const isUnattended = (fix: Remediation): boolean =>
+  ['Expired', 'Failed'].includes(shownPhase(fix)) && !isCleared(fix);
+
 export function headOf(fix: Remediation, context: CardContext): Head {
   const phase = shownPhase(fix);
   const name = fix.spec.incident.object.name;
@@ -62,10 +66,7 @@ export function headOf(fix: Remediation, context: CardContext): Head {
     case 'Rejected':
       return { dot: 'grey', headline: `${name}: ${noun} rejected${decided}${quotedNote(fix)}` };
     case 'Expired':
-      return {
-        dot: 'grey',
-        headline: `${name}: nobody decided until ${times.minute(expiresAtMs(fix))}, nothing was changed`,
-      };
+      return { dot: 'grey', headline: `${name}: ${expired(fix, decided, context)}, nothing was changed` };
     case 'Resolved':
       return { dot: 'grey', headline: resolved(fix, context) };
     case 'Superseded':
@@ -115,13 +116,28 @@ function recovered(fix: Remediation): string {
   return stableSeconds ? `${text}, held ${spokenDuration(stableSeconds * 1000)}` : text;
 }
 
+/** An approval in time may still come to nothing, when the controller was away: not the same as nobody's. */
+function expired(fix: Remediation, decided: string, context: CardContext): string {
+  const until = timesIn(context.timeZone, context.nowMs).minute(expiresAtMs(fix));
+  if (fix.spec.approval.state !== 'Approved') return `nobody decided until ${until}`;
+  return `approved${decided}, but not taken up until ${until}`;
+}
+
+/** What became of the trouble after the fix had failed. */
+function sinceThen(fix: Remediation, context: CardContext): string {
+  const { reason, message, lastTransitionTime } = conditionOf(fix, 'IncidentCleared') ?? {};
+  const since = timesIn(context.timeZone, context.nowMs).at(lastTransitionTime);
+  if (reason === 'Gone' && !isQuota(fix)) return `no longer there since ${since}`;
+  if (reason === 'Ended') return `${message} ${since}`;
+  return isQuota(fix) ? `nobody is refused any more since ${since}` : `healthy again since ${since}`;
+}
+
 function failed(fix: Remediation, name: string, noun: string, context: CardContext): string {
   const { appliedAt, startedAt } = fix.status?.execution ?? {};
   const failure = conditionOf(fix, 'Failed');
   const times = timesIn(context.timeZone, context.nowMs);
   const why = failure?.message ? `: ${times.localised(failure.message)}` : '';
-  if (appliedAt && isCleared(fix))
-    return `${name}: the ${noun} did not help in time; healthy again since ${times.at(conditionOf(fix, 'IncidentCleared')?.lastTransitionTime)}`;
+  if (appliedAt && isCleared(fix)) return `${name}: the ${noun} did not help in time; ${sinceThen(fix, context)}`;
   if (appliedAt) {
     const took = spokenBetween(appliedAt, failure?.lastTransitionTime);
     return `${withReadiness(`${name}: the ${noun} did not help`, fix)}${took ? ` after ${took}` : ''}`;

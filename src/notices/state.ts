@@ -25,7 +25,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
   const told = [
     phase,
     ...(pending ? ['Rehearsed', 'Confirmed'] : []),
-    ...(phase === 'Failed' ? ['IncidentCleared'] : []),
+    ...(phase === 'Failed' || phase === 'Expired' ? ['IncidentCleared'] : []),
   ];
   return {
     uid: fix.metadata.uid,

@@ -1,6 +1,6 @@
 import type { Revision, Workload } from '../diagnosis/workload.ts';
 import { isReplicaSetAvailable, type History } from '../health/history.ts';
-import { hasCrashedLately, isCrashing } from '../health/loop.ts';
+import { hasCrashedLately, isCrashing, keepsCrashing } from '../health/loop.ts';
 import { windowMs } from '../health/stability.ts';
 import type { WayBack } from './proposal.ts';
 
@@ -32,7 +32,7 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   if (newest.view.createFailure)
     return { refused: `pods of revision ${newest.view.revision} are refused, which is another trouble than a crash` };
   const own = pods.filter((pod) => pod.owner?.uid === newest.view.uid);
-  if (pods.some((pod) => !own.includes(pod) && isCrashing(pod)))
+  if (pods.some((pod) => !own.includes(pod) && (isCrashing(pod) || keepsCrashing(pod, facts.nowMs))))
     return { refused: `pods of an older revision crash as well, so revision ${newest.view.revision} did not bring it` };
   if (!own.some((pod) => hasCrashedLately(pod, facts.nowMs))) return { refused: 'no pod of it crashes at the moment' };
   // A pod that crashes after a minute looks healthy for a minute, each time.
@@ -43,7 +43,8 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   if (healthyMs(newest, facts) >= windowMs('CrashLoop', stableForMs, longestUptimeMs))
     return { refused: `revision ${newest.view.revision} itself ran healthy before, so the rollout did not bring it` };
   const ranMs = healthyMs(previous, facts);
-  if (ranMs < stableForMs)
+  // One that broke off before must have held for longer than that.
+  if (ranMs < windowMs('CrashLoop', stableForMs, facts.history.brokenAfterMs(previous.view.uid)))
     return { refused: `revision ${previous.view.revision} was not seen healthy, so going back may not help` };
   return { revision: previous.view.revision, from: newest.view.revision, ranMs };
 }

@@ -27,6 +27,15 @@ for (const { name, patch, params, want } of refusals) {
   });
 }
 
+test('a revision that differs only in when it was restarted would run the very same: refused', async () => {
+  const world = undoWorld();
+  const restarted = (time: string) => template('shop/checkout:1.42', { 'kubectl.kubernetes.io/restartedAt': time });
+  world.server.change('Deployment', 'shop', 'checkout', { spec: { template: restarted('2026-11-16T03:00:00Z') } });
+  world.server.change('ReplicaSet', 'shop', 'checkout-0', { spec: { template: restarted('2026-10-01T03:00:00Z') } });
+  const prepared = await prepare(world);
+  assert.equal(!prepared.ok && prepared.reason, 'AlreadyThere');
+});
+
 test("a ReplicaSet of another Deployment is not this one's history", async () => {
   const world = undoWorld();
   world.server.change('ReplicaSet', 'shop', 'checkout-0', { metadata: { ownerReferences: [] } });

@@ -159,7 +159,7 @@ test('good readings with a long silence in between were not "held"', async () =>
 test('scaled to zero after the fix is not a recovery', async () => {
   const world = undoWorld();
   const live = () =>
-    health({ healthy: imageOf(world.server) === good, desired: imageOf(world.server) === good ? 0 : 3 });
+    imageOf(world.server) === good ? health({ ended: 'it was scaled to zero' }) : health({ healthy: false });
   world.start({}, { readHealth: async () => live() });
   await world.clock.advance(3_000);
   world.approve();

@@ -129,6 +129,7 @@ const cases: Record<string, Case> = {
   'already healthy, and held for the window': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), stable: stable(bornMs - 30_000) } }),
   'healthy for a moment only, as between two crashes: watched, not claimed': approved('wait 1000', { facts: { live: health(), stable: stable(bornMs - 29_000) } }),
   'gone, and not said to be healthy': approved('Resolved(Gone)', { facts: { live: health({ gone: true }), stable: stable(bornMs - 30_000) } }),
+  'scaled to zero by somebody, and not said to be healthy': approved('Resolved(Ended)', { facts: { live: health({ ended: 'it was scaled to zero' }), stable: stable(bornMs - 30_000) } }),
   'healthy by another change is resolved, not failed': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), stable: stable(bornMs - 30_000), prepared: { ...plan, targetHash: 'x' } } }),
   'the target changed since it was shown': approved('Failed(TargetChanged)', { facts: { prepared: { ...plan, targetHash: 'x' } } }),
   'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),

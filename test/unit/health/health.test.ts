@@ -99,6 +99,19 @@ test('a revision was healthy for its longest unbroken time, also after it was sc
   assert.equal(history.longestAvailableMs('never seen', 90_000), 0);
 });
 
+test('how long a revision held before it broke by itself, and not because it was scaled', () => {
+  const history = createHistory();
+  history.observe(aReplicaSet({ desired: 1, available: 1 }), 0);
+  history.observe(aReplicaSet({ desired: 3, available: 1 }), 10_000); // scaled up
+  history.observe(aReplicaSet({ desired: 3, available: 3 }), 20_000);
+  assert.equal(history.brokenAfterMs('rs-2'), 0);
+  history.observe(aReplicaSet({ desired: 3, available: 2 }), 90_000);
+  history.observe(aReplicaSet({ desired: 3, available: 3 }), 92_000);
+  history.observe(aReplicaSet({ desired: 0, available: 0 }), 192_000); // rolled away
+  assert.equal(history.brokenAfterMs('rs-2'), 70_000);
+  assert.equal(history.brokenAfterMs('never seen'), 0);
+});
+
 test('time that nobody watched is not credited to a revision; what was seen before and after is', () => {
   const history = createHistory();
   history.observe(aReplicaSet(), 0);

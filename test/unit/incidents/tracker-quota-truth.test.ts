@@ -67,6 +67,34 @@ test('two quotas, one after the other: each is told when it is the one that refu
   assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.object.name).sort(), ['team', 'tight']); // prettier-ignore
 });
 
+test('a quota that is replaced under its name, and refuses as well, gets a card of its own', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  const process = street.start();
+  process.onSignal(failedCreate(street, 'api'));
+  await street.advance(20_000);
+  street.server.remove('ResourceQuota', 'shop', 'tight');
+  const { metadata } = street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } }); // prettier-ignore
+  for (let n = 0; n < 6; n++) {
+    process.onSignal(failedCreate(street, 'api'));
+    await street.advance(20_000);
+  }
+  assert.ok(street.fixes().some(({ spec }) => spec.incident.object.uid === metadata.uid));
+});
+
+test('whoever has pods again is no longer the quota’s matter, however sick these are', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api', 'worker']);
+  const process = street.start();
+  process.onSignal(failedCreate(street, 'api'));
+  await street.advance(20_000);
+  street.server.remove('ResourceQuota', 'shop', 'tight');
+  for (const name of ['api', 'worker']) unblock(street, name);
+  street.server.change('Deployment', 'shop', 'worker', { status: { readyReplicas: 0, availableReplicas: 0 } });
+  await street.advance(60_000);
+  assert.equal(street.cleared().length, 1);
+});
+
 const ignored = [
   { name: 'by a rule', over: { ignore: [{ kind: 'Deployment', name: 'sandbox-*' }] }, annotations: {} },
   { name: 'by its annotation', over: {}, annotations: { 'tapfix.dev/ignore': 'true' } },

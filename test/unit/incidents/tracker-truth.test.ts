@@ -191,6 +191,43 @@ test('a Job that crashed until it failed for good: the episode ends, and nobody 
   assert.deepEqual([cleared?.reason, cleared?.message], ['Ended', 'the Job failed for good']);
 });
 
+test('scaled to zero by somebody: the episode ends, and nobody calls it healthy', async () => {
+  const { street, process } = watching();
+  process.onSignal(podSignal(street));
+  await street.advance(40_000);
+  const none = { observedGeneration: 99, replicas: 0, updatedReplicas: 0, readyReplicas: 0, availableReplicas: 0 };
+  street.server.change('Deployment', 'shop', 'checkout', { spec: { replicas: 0 }, status: none });
+  street.server.remove('Pod', 'shop', pod);
+  await street.advance(60_000);
+  const cleared = street.fixes()[0]?.status?.conditions?.find(({ type }) => type === 'IncidentCleared');
+  assert.deepEqual([cleared?.reason, cleared?.message], ['Ended', 'it was scaled to zero']);
+});
+
+test('a CronJob whose last run failed is not healthy before a run succeeds', async () => {
+  const street = aStreet();
+  const { uid } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} }).metadata;
+  const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid, controller: true };
+  const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
+  const runIt = (n: number, conditions: object[]) => {
+    const name = `nightly-2940000${n}`;
+    const { metadata } = street.server.seed('Job', 'shop', { metadata: { name, ownerReferences: [cronJob] }, spec: {}, status: { conditions } }); // prettier-ignore
+    return { apiVersion: 'batch/v1', kind: 'Job', name, uid: metadata.uid, controller: true };
+  };
+  const owner = runIt(1, []);
+  const own = street.server.seed('Pod', 'shop', { metadata: { name: `${owner.name}-x2x4z`, ownerReferences: [owner] }, status: { phase: 'Running', containerStatuses: [down] } }); // prettier-ignore
+  const object = { kind: 'Pod', name: own.metadata.name, namespace: 'shop', uid: own.metadata.uid };
+  street.start().onSignal(detectEvent(anEvent({ object }))!);
+  await street.advance(40_000);
+  street.server.remove('Pod', 'shop', own.metadata.name);
+  street.server.change('Job', 'shop', owner.name, { status: { conditions: [{ type: 'Failed', status: 'True' }] } });
+  await street.advance(600_000);
+  assert.deepEqual(street.cleared(), []);
+  runIt(2, [{ type: 'Complete', status: 'True' }]);
+  await street.advance(60_000);
+  assert.equal(street.cleared().length, 1);
+  assert.equal(street.fixes().length, 1);
+});
+
 test('one restart of a pod that had lived for long costs a moderate number of requests', async () => {
   const { street, process } = watching();
   const ended = { exitCode: 1, reason: 'Error', startedAt: '2026-11-01T03:11:00Z', finishedAt: '2026-11-16T03:12:00Z' };

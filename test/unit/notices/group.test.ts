@@ -64,7 +64,7 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
   },
   {
     name: 'over before it was told',
-    facts: { fixes: [aFix({ phase: 'Resolved' }), aFix({ n: 2, phase: 'Expired' })] },
+    facts: { fixes: [aFix({ phase: 'Resolved' }), aFix({ n: 2, phase: 'Rejected' }), aFix({ n: 3, phase: 'Expired', conditions: [condition('IncidentCleared', '02:12:50')] })] }, // prettier-ignore
     said: [],
   },
   {
@@ -73,9 +73,14 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
     said: ['open -100500: checkout'],
   },
   {
-    name: 'failed long ago',
+    name: 'failed long ago, and nobody was told: late rather than never',
     facts: { fixes: [aFix({ phase: 'Failed', conditions: [condition('Failed', '01:12:50')] })] },
-    said: [],
+    said: ['open -100500: checkout'],
+  },
+  {
+    name: 'expired before anybody was told, and still broken: late rather than never',
+    facts: { fixes: [aFix({ phase: 'Expired' })] },
+    said: ['open -100500: checkout'],
   },
   {
     name: 'four in the last minute: the fifth waits',

@@ -36,6 +36,15 @@ const seen = (uid: string, forMs: number) => {
   history.observe(aReplicaSet({ uid, desired: 0, available: 0 }), forMs);
   return history;
 };
+/** A history in which it broke by itself, came back, and was then scaled away. */
+const brokeAfter = (uid: string, firstMs: number, thenMs: number) => {
+  const history = createHistory();
+  history.observe(aReplicaSet({ uid }), 0);
+  history.observe(aReplicaSet({ uid, available: 0 }), firstMs);
+  history.observe(aReplicaSet({ uid }), firstMs);
+  history.observe(aReplicaSet({ uid, desired: 0, available: 0 }), firstMs + thenMs);
+  return history;
+};
 const nothing = createHistory();
 const paused = { ...viewDeployment(object)!, paused: true };
 
@@ -93,6 +102,24 @@ const cases = [
     name: 'an older pod that was restarted once and serves again',
     workload: workload({ pods: [badPod, { ...goodPod(nowMs - 60_000), containers: [restarted] }] }),
     history: nothing,
+    want: 'revision 1',
+  },
+  {
+    name: 'an older pod that keeps crashing and is up just now',
+    workload: workload({ pods: [badPod, { ...goodPod(nowMs - 60_000), containers: [{ ...restarted, restarts: 4 }] }] }),
+    history: nothing,
+    want: 'did not bring it',
+  },
+  {
+    name: 'a previous revision that crashed after 70 s each time',
+    workload: workload({ pods: [badPod] }),
+    history: brokeAfter('rs-1', 70_000, 70_000),
+    want: 'was not seen healthy',
+  },
+  {
+    name: 'a previous revision that broke once and then held for long',
+    workload: workload({ pods: [badPod] }),
+    history: brokeAfter('rs-1', 70_000, 150_000),
     want: 'revision 1',
   },
   {
