@@ -151,7 +151,8 @@ function approved(facts: Facts): Step {
     return failed('RehearsalFailed', conditionOf(fix, 'Rehearsed')?.message ?? 'the rehearsal failed');
   }
   if (live?.healthy) return healed(facts);
-  if (!prepared || !live) return nothing;
+  if (!live) return nothing;
+  if (!prepared) return wait(nowMs + pollMs);
   if (!prepared.ok) return failed(prepared.reason, prepared.say);
   if (prepared.targetHash !== fix.status?.preview?.targetHash) {
     return failed('TargetChanged', 'the target has changed since this was shown; nothing was changed');

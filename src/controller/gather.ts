@@ -4,6 +4,7 @@ import type { Stable } from '../health/stability.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { phaseOf } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
+import { RetryLater } from '../lib/errors.ts';
 import { readBlockedHealth } from './blocked-health.ts';
 import type { Deps } from './context.ts';
 import { contextOf, parsedActionOf, subjectOf } from './context.ts';
@@ -47,8 +48,21 @@ async function approved(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
   const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
   const stable = stableSince(fix, memory, live, nowMs);
   const busy = await readBusy(deps, fix, parsed);
-  const prepared = await parsed.action.prepare(parsed.params, contextOf(fix, deps.api));
-  return { ...known, live, prepared, ...(stable && { stable }), ...(busy && { busy }) };
+  // What has healed needs no plan, and one that cannot be made just now must not stop the clock.
+  const prepared = live.healthy
+    ? undefined
+    : await unlessLater(parsed.action.prepare(parsed.params, contextOf(fix, deps.api)));
+  return { ...known, live, ...(prepared && { prepared }), ...(stable && { stable }), ...(busy && { busy }) };
+}
+
+/** undefined: not at this moment. */
+async function unlessLater<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RetryLater) return undefined;
+    throw error;
+  }
 }
 
 /** One Remediation per target at a time. */

@@ -3,7 +3,7 @@ import type { Refusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';
 import { isAttested, phaseOf } from '../kube/remediation.ts';
-import { unreachable } from '../lib/errors.ts';
+import { RetryLater, unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
 import type { Deps } from './context.ts';
 import { parsedActionOf } from './context.ts';
@@ -85,7 +85,10 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     const parsed = parsedActionOf(fix);
     if ('ok' in parsed) throw new Error(`cannot apply: ${parsed.say}`);
     memory.attempts += 1; // stands only if this throws
-    const word = await executor[how](fix, parsed);
+    const word = await executor[how](fix, parsed).catch((error: unknown) => {
+      if (error instanceof RetryLater) memory.attempts -= 1; // nothing was sent: not at this moment
+      throw error;
+    });
     memory.attempts = 0;
     return persistLater(fix, word);
   }

@@ -36,7 +36,7 @@ async function readQuotaHealth(
   if (!refused.healthy || affected.length === 0) return refused;
   const from = createSnapshot(reader, namespace);
   const [touched, ...short] = await Promise.all([
-    readAffected(from, namespace, affected),
+    readAffected(reader, namespace, affected),
     ...affected.map(async (workload) => ((await isShortOfPods(from, namespace, workload)) ? [workload] : [])),
   ]);
   // That they have their pods is the quota's matter; whether these are well is their own.

@@ -1,17 +1,16 @@
 import {
   isShort,
-  lastRefusals,
   otherOwners,
+  refusalBy,
+  refusalsIn,
+  refusalsOf,
   type RefusedOwner,
-  refusalOf,
-  type Refusals,
-  saysQuota,
   wouldFit,
 } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
-import { viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';
+import { type ReplicaSetView, viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';
 
 export interface QuotaObject extends KubeObject {
   spec?: { hard?: Record<string, string> } & Record<string, unknown>;
@@ -38,12 +37,12 @@ const mostBlocked = 200;
 export async function readBlocked(reader: Reader, namespace: string, quota: QuotaObject): Promise<BlockedOwner[]> {
   const { metadata, spec, status } = quota;
   const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' });
-  const refusals = lastRefusals(events.flatMap((event) => viewEvent(event) ?? []));
+  const refusals = refusalsIn(events.flatMap((event) => viewEvent(event) ?? []));
   const fits = (refusal: string): boolean => wouldFit(refusal, { ...spec, ...status });
-  const named = otherOwners(metadata.name, refusals);
+  const refusal = (words: readonly string[]): string | undefined => refusalBy(metadata.name, words, fits);
   const [sets, ...others] = await Promise.all([
-    blockedReplicaSets(reader, namespace, metadata.name, refusals),
-    ...named.map((owner) => readOther(reader, namespace, owner)),
+    blockedReplicaSets(reader, namespace, (rs) => refusal(refusalsOf(rs, refusals))),
+    ...otherOwners(refusals).map((owner) => readOther(reader, namespace, owner, refusal(owner.refusals))),
   ]);
   return [...sets, ...others.filter((owner) => owner !== undefined)]
     .map((owner) => ({ ...owner, fits: fits(owner.refusal) }))
@@ -56,14 +55,15 @@ type Refused = Omit<BlockedOwner, 'fits'>;
 async function blockedReplicaSets(
   reader: Reader,
   namespace: string,
-  quota: string,
-  refusals: Refusals,
+  refusalOf: (rs: ReplicaSetView) => string | undefined,
 ): Promise<Refused[]> {
   const all = await reader.list<KubeObject>('ReplicaSet', namespace);
   const blocked = all
     .flatMap((object) => viewReplicaSet(object) ?? [])
-    .map((rs) => ({ rs, refusal: refusalOf(rs, refusals) ?? '' }))
-    .filter(({ refusal }) => saysQuota(refusal, quota));
+    .flatMap((rs) => {
+      const refusal = refusalOf(rs);
+      return refusal === undefined ? [] : [{ rs, refusal }];
+    });
   if (blocked.length === 0) return [];
   const deployments = await reader.list<KubeObject>('Deployment', namespace);
   const byUid = new Map(deployments.map((object) => [object.metadata.uid, viewDeployment(object)!]));
@@ -83,8 +83,10 @@ interface Counted extends KubeObject {
 async function readOther(
   reader: Reader,
   namespace: string,
-  { kind, name, uid, refusal }: RefusedOwner,
+  { kind, name, uid }: RefusedOwner,
+  refusal: string | undefined,
 ): Promise<Refused | undefined> {
+  if (refusal === undefined) return undefined;
   const live = isKnownKind(kind) ? await reader.get<Counted>({ kind, namespace, name }) : undefined;
   if (live?.metadata.uid !== uid || !isShort(kind, live)) return undefined;
   const { spec = {}, status = {} } = live;

@@ -96,10 +96,12 @@ async function jobsOf(reader: Reader, cronJob: KubeObject): Promise<RawWorkload[
 const hasCondition = ({ status }: RawWorkload, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 
-/** A CronJob is as well as its last run that came to an end. */
-function lastRun(jobs: readonly RawWorkload[]): { trouble?: string } {
+/** A CronJob is as well as its last run that came to an end. Those that succeeded may be gone at once: it remembers when. */
+function lastRun(cronJob: RawWorkload, jobs: readonly RawWorkload[]): { trouble?: string } {
   const last = jobs.find((job) => hasCondition(job, 'Complete') || hasCondition(job, 'Failed'));
-  return last && hasCondition(last, 'Failed') ? { trouble: 'its last run failed' } : {};
+  if (!last || !hasCondition(last, 'Failed')) return {};
+  const succeededAtMs = timeMs(cronJob.status?.['lastSuccessfulTime']);
+  return succeededAtMs > timeMs(last.metadata.creationTimestamp) ? {} : { trouble: 'its last run failed' };
 }
 
 const selectorOf = (raw: RawWorkload): string =>
@@ -173,7 +175,7 @@ export async function readWorkload(reader: Reader, namespace: string, target: Ta
   ]);
   const all = await reader.list<KubeObject>('Pod', namespace, { labelSelector: selectorOf(object) });
   const pods = all.map((pod) => viewPod(pod)!).filter((pod) => pod.owner && owners.has(pod.owner.uid));
-  const counts = { ...countsOf(target.kind, object), ...lastRun(jobs) };
+  const counts = { ...countsOf(target.kind, object), ...lastRun(object, jobs) };
   const workload: Workload = { object, counts, pods, revisions };
   const deployment = target.kind === 'Deployment' ? viewDeployment(object) : undefined;
   return deployment ? { ...workload, deployment } : workload;

@@ -46,36 +46,55 @@ export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts)
   );
 }
 
-/**
- * What a ReplicaSet's pods are refused with now. Its condition tells that they are, but keeps the words of the first
- * refusal, whatever came after it: the newest event knows better, as long as there is one.
- * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/replicaset/replica_set_utils.go (calculateStatus)
- */
-export function refusalOf({ uid, desired, createFailure }: ReplicaSetView, events: Refusals): string | undefined {
-  return desired > 0 && createFailure !== undefined ? (events.get(uid)?.refusal ?? createFailure) : undefined;
-}
-
+/** Who was refused, and with which words, newest first. */
 export interface RefusedOwner {
   kind: string;
   name: string;
   uid: string;
-  /** The API server's words. */
-  refusal: string;
+  refusals: string[];
 }
 /** By the owner's uid. */
 export type Refusals = ReadonlyMap<string, RefusedOwner>;
 
-/** What each owner was refused with last. */
-export function lastRefusals(events: readonly EventView[]): Refusals {
-  const refused = events.filter(({ reason }) => reason === 'FailedCreate').sort((a, b) => a.lastSeenMs - b.lastSeenMs);
-  return new Map(refused.map(({ object, message }) => [object.uid, { ...object, refusal: message }]));
+export function refusalsIn(events: readonly EventView[]): Refusals {
+  const owners = new Map<string, RefusedOwner>();
+  const refused = events.filter(({ reason }) => reason === 'FailedCreate').sort((a, b) => b.lastSeenMs - a.lastSeenMs);
+  for (const { object, message } of refused) {
+    const owner = owners.get(object.uid) ?? { kind: object.kind, name: object.name, uid: object.uid, refusals: [] };
+    owner.refusals.push(message);
+    owners.set(object.uid, owner);
+  }
+  return owners;
+}
+
+/**
+ * The words with which this quota stands in the way: those that would still be true, else its newest if nobody else has
+ * refused since. With two full quotas a try names the one or the other, and both are in the way.
+ */
+export function refusalBy(
+  quota: string,
+  refusals: readonly string[],
+  fits: (refusal: string) => boolean,
+): string | undefined {
+  const [newest] = refusals;
+  const still = refusals.find((refusal) => saysQuota(refusal, quota) && !fits(refusal));
+  return still ?? (newest !== undefined && saysQuota(newest, quota) ? newest : undefined);
+}
+
+/**
+ * With which words a ReplicaSet's pods are refused; none when its last try succeeded. Its condition tells that they are,
+ * but keeps the words of the first refusal, whatever came after it: events know better, as long as there are any.
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/replicaset/replica_set_utils.go (calculateStatus)
+ */
+export function refusalsOf({ uid, desired, createFailure }: ReplicaSetView, events: Refusals): readonly string[] {
+  return desired > 0 && createFailure !== undefined ? (events.get(uid)?.refusals ?? [createFailure]) : [];
 }
 
 const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job', 'CronJob']);
 
 /** These keep no such condition: their events name them, and `isShort` tells whether it still holds. */
-export const otherOwners = (quota: string, refusals: Refusals): RefusedOwner[] =>
-  [...refusals.values()].filter(({ kind, refusal }) => otherKinds.has(kind) && saysQuota(refusal, quota));
+export const otherOwners = (refusals: Refusals): RefusedOwner[] =>
+  [...refusals.values()].filter(({ kind }) => otherKinds.has(kind));
 
 interface OwnerObject extends KubeObject {
   spec?: { replicas?: number; suspend?: boolean };

@@ -1,6 +1,6 @@
 import { deleteResourceQuota } from '../actions/delete-resource-quota.ts';
 import { lastWriterOf } from '../diagnosis/changed.ts';
-import { readBlocked, readQuota, type QuotaObject } from '../diagnosis/quota.ts';
+import { isWaiting, readBlocked, readQuota, type QuotaObject } from '../diagnosis/quota.ts';
 import { excessIn } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import { iso } from '../lib/clock.ts';
@@ -54,20 +54,23 @@ function impactInWords(impacts: readonly string[]): string[] {
 export async function quotaCase(subject: Subject, { reader }: DeriveDeps): Promise<Case | undefined> {
   const quota = await readQuota(reader, subject.namespace, subject.object);
   if (!quota) return undefined;
-  const blocked = await readBlocked(reader, subject.namespace, quota);
+  const owners = await readBlocked(reader, subject.namespace, quota);
+  const blocked = owners.filter(isWaiting);
   const workloads = [...new Map(blocked.map((owner) => [owner.workload, impact(owner)])).values()];
   return {
     diagnosis: limitsInWords(quota, blocked),
     changed: changesOf(quota),
     evidence: impactInWords(workloads),
-    fix: fixOf(quota, blocked, workloads.length),
+    fix:
+      owners.length === 0
+        ? { refused: 'the quota refuses nobody at the moment' }
+        : fixOf(quota, blocked, workloads.length),
   };
 }
 
 /** Deleting a quota that is in nobody's way helps nobody. */
 function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], workloads: number): Fix {
   const { name, uid } = quota.metadata;
-  if (blocked.length === 0) return { refused: 'the quota refuses nobody at the moment' };
   // Its use changes by the second: no verdict for ever is made of one look.
   if (blocked.every(({ fits }) => fits)) throw new RetryLater('the quota has room at the moment', 1_000);
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isShort, lastRefusals, otherOwners, refusalOf, saysQuota } from '../../../src/health/blocked.ts';
+import { isShort, otherOwners, refusalBy, refusalsIn, refusalsOf, saysQuota } from '../../../src/health/blocked.ts';
 import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
 import type { EventView } from '../../../src/kube/views.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
@@ -34,9 +34,10 @@ const sets = [
   { name: 'scaled to zero', set: { ...failing, desired: 0 }, events: [], want: undefined },
 ]; // prettier-ignore
 for (const { name, set, events, want } of sets)
-  test(`what refuses the pods of a ReplicaSet ${name}`, () => assert.equal(refusalOf(set, lastRefusals(events)), want));
+  test(`what refuses the pods of a ReplicaSet ${name}`, () =>
+    assert.equal(refusalsOf(set, refusalsIn(events))[0], want));
 
-test('events name the other owners, each once, and not ReplicaSets', () => {
+test('events name the other owners, each once, and not ReplicaSets; a quota stands in the way with its own words', () => {
   const events = [
     refused('Job', 'j'),
     refused('Job', 'j'),
@@ -44,18 +45,22 @@ test('events name the other owners, each once, and not ReplicaSets', () => {
     refused('Job', 'k', 'other'),
     refused('ReplicaSet', 'r'),
   ];
-  assert.deepEqual(
-    otherOwners('tight', lastRefusals(events)).map(({ uid }) => uid),
-    ['j', 's'],
-  );
+  const owners = otherOwners(refusalsIn(events));
+  assert.deepEqual(owners.map(({ uid }) => uid), ['j', 's', 'k']); // prettier-ignore
 });
 
-test('an owner that something else refuses by now is not blocked by the quota', () => {
-  const events = [refused('Job', 'j', 'tight', 5), refused('Job', 'j', 'other', 9), refused('Job', 'k', 'tight', 5)];
-  const refusals = lastRefusals(events);
-  assert.deepEqual(otherOwners('tight', refusals).map(({ uid }) => uid), ['k']); // prettier-ignore
-  assert.deepEqual(otherOwners('other', refusals).map(({ uid }) => uid), ['j']); // prettier-ignore
-});
+const full = (): boolean => false;
+const roomy = (): boolean => true;
+const words: { name: string; refusals: string[]; fits: () => boolean; want: string | undefined }[] = [
+  { name: 'the newest is its own', refusals: ['tight', 'other'], fits: roomy, want: 'tight' },
+  { name: 'another has refused since, and it is still full', refusals: ['other', 'tight'], fits: full, want: 'tight' },
+  { name: 'another has refused since, and it has room by now', refusals: ['other', 'tight'], fits: roomy, want: undefined },
+  { name: 'it never refused', refusals: ['other'], fits: full, want: undefined },
+  { name: 'nobody was refused', refusals: [], fits: full, want: undefined },
+]; // prettier-ignore
+for (const { name, refusals, fits, want } of words)
+  test(`in whose way a quota is: ${name}`, () =>
+    assert.equal(refusalBy('tight', refusals.map(refusal), fits), want && refusal(want)));
 
 const meta = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
 const shortages = [

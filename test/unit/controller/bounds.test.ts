@@ -51,6 +51,22 @@ test('room that came between the card and the tap: nothing is deleted, and nothi
   assert.deepEqual(world.changes(), []);
 });
 
+test('room that came, and a StatefulSet that stays short for reasons of its own: the approval does not wait for ever', async () => {
+  const world = quotaWorld();
+  world.start({}, real);
+  await world.clock.advance(3_000);
+  makeRoom(world, 2);
+  const { uid } = world.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 2 }, status: {} }).metadata; // prettier-ignore
+  const involvedObject = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid };
+  const message = 'exceeded quota: tight, requested: pods=1, used: pods=1, limited: pods=1';
+  world.server.seed('Event', 'shop', { metadata: { name: 'db.1' }, reason: 'FailedCreate', message, involvedObject });
+  world.server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '0' } } });
+  world.approve('grace');
+  await world.clock.advance(90_000);
+  assert.equal(world.phase(), 'Resolved');
+  assert.deepEqual(world.changes(), []);
+});
+
 for (const how of ['killed', 'cut off'] as const)
   test(`${how} in Applying for hours, and the world has moved on: nothing is changed any more`, async () => {
     const world = undoWorld();

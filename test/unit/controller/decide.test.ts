@@ -134,6 +134,8 @@ const cases: Record<string, Case> = {
   'the target changed since it was shown': approved('Failed(TargetChanged)', { facts: { prepared: { ...plan, targetHash: 'x' } } }),
   'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),
   'not crashing at this very moment, and not healthy either': approved('wait 1000', { facts: { live: health({ healthy: false }) } }),
+  'no plan can be made at this moment': approved('wait 1000', { facts: { prepared: undefined as never } }),
+  'no plan could be made for an hour': approved('Failed(TooLate)', { afterMs: 60 * minute + 1, facts: { prepared: undefined as never } }),
   'another is at work on the target': approved('wait 1000', { facts: { busy: 'f-0' } }),
 
   'applying, untouched: act': applying('act', { trace: 'untouched' }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isShort, lastRefusals, otherOwners, saysQuota, wouldFit } from '../../../src/health/blocked.ts';
+import { isShort, otherOwners, refusalsIn, saysQuota, wouldFit } from '../../../src/health/blocked.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { isCrashing, isFinished, isLooping } from '../../../src/health/loop.ts';
 import { holdStable, windowMs } from '../../../src/health/stability.ts';
@@ -87,5 +87,5 @@ for (const [kind, spec, status, want] of shortages)
 test('a quota is meant by its whole name, and by owners only', () => {
   assert.equal(saysQuota(refusal('tight-2'), 'tight'), false);
   const event = anEvent({ reason: 'FailedCreate', message: refusal('tight') });
-  assert.deepEqual(otherOwners('tight', lastRefusals([event])), [], 'a pod owns no pods');
+  assert.deepEqual(otherOwners(refusalsIn([event])), [], 'a pod owns no pods');
 });

@@ -95,6 +95,22 @@ test('whoever has pods again is no longer the quota’s matter, however sick the
   assert.equal(street.cleared().length, 1);
 });
 
+test('a Job that is short for reasons of its own is not counted among those that a quota blocks', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  const full = { spec: { hard: { pods: '1', 'requests.memory': '100Mi' } }, status: { used: { pods: '1', 'requests.memory': '0' } } }; // prettier-ignore
+  street.server.change('ResourceQuota', 'shop', 'tight', full);
+  const { metadata } = street.server.seed('Job', 'shop', { metadata: { name: 'old' }, spec: {}, status: {} });
+  const involvedObject = { kind: 'Job', name: 'old', namespace: 'shop', uid: metadata.uid };
+  const message = 'exceeded quota: tight, requested: requests.memory=64Mi, used: requests.memory=90Mi, limited: requests.memory=100Mi'; // prettier-ignore
+  street.server.seed('Event', 'shop', { metadata: { name: 'old.1' }, reason: 'FailedCreate', message, involvedObject });
+  street.start().onSignal(failedCreate(street, 'api'));
+  await street.advance(20_000);
+  const { spec } = street.fixes()[0]!;
+  assert.deepEqual(spec.context.evidence, ['ready when noticed: api 0/2']);
+  assert.match(spec.rationale, /1 workload can start pods again/);
+});
+
 const ignored = [
   { name: 'by a rule', over: { ignore: [{ kind: 'Deployment', name: 'sandbox-*' }] }, annotations: {} },
   { name: 'by its annotation', over: {}, annotations: { 'tapfix.dev/ignore': 'true' } },

@@ -203,30 +203,35 @@ test('scaled to zero by somebody: the episode ends, and nobody calls it healthy'
   assert.deepEqual([cleared?.reason, cleared?.message], ['Ended', 'it was scaled to zero']);
 });
 
-test('a CronJob whose last run failed is not healthy before a run succeeds', async () => {
-  const street = aStreet();
-  const { uid } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} }).metadata;
-  const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid, controller: true };
-  const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
-  const runIt = (n: number, conditions: object[]) => {
-    const name = `nightly-2940000${n}`;
-    const { metadata } = street.server.seed('Job', 'shop', { metadata: { name, ownerReferences: [cronJob] }, spec: {}, status: { conditions } }); // prettier-ignore
-    return { apiVersion: 'batch/v1', kind: 'Job', name, uid: metadata.uid, controller: true };
-  };
-  const owner = runIt(1, []);
-  const own = street.server.seed('Pod', 'shop', { metadata: { name: `${owner.name}-x2x4z`, ownerReferences: [owner] }, status: { phase: 'Running', containerStatuses: [down] } }); // prettier-ignore
-  const object = { kind: 'Pod', name: own.metadata.name, namespace: 'shop', uid: own.metadata.uid };
-  street.start().onSignal(detectEvent(anEvent({ object }))!);
-  await street.advance(40_000);
-  street.server.remove('Pod', 'shop', own.metadata.name);
-  street.server.change('Job', 'shop', owner.name, { status: { conditions: [{ type: 'Failed', status: 'True' }] } });
-  await street.advance(600_000);
-  assert.deepEqual(street.cleared(), []);
-  runIt(2, [{ type: 'Complete', status: 'True' }]);
-  await street.advance(60_000);
-  assert.equal(street.cleared().length, 1);
-  assert.equal(street.fixes().length, 1);
-});
+for (const isKept of [true, false])
+  test(`a CronJob whose last run failed is not healthy before a run succeeds, ${isKept ? 'which is kept' : 'which is gone at once'}`, async () => {
+    const street = aStreet();
+    const { uid } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} }).metadata;
+    const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid, controller: true };
+    const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
+    const runIt = (n: number, conditions: object[]) => {
+      const name = `nightly-2940000${n}`;
+      const { metadata } = street.server.seed('Job', 'shop', { metadata: { name, ownerReferences: [cronJob] }, spec: {}, status: { conditions } }); // prettier-ignore
+      return { apiVersion: 'batch/v1', kind: 'Job', name, uid: metadata.uid, controller: true };
+    };
+    const owner = runIt(1, []);
+    const own = street.server.seed('Pod', 'shop', { metadata: { name: `${owner.name}-x2x4z`, ownerReferences: [owner] }, status: { phase: 'Running', containerStatuses: [down] } }); // prettier-ignore
+    const object = { kind: 'Pod', name: own.metadata.name, namespace: 'shop', uid: own.metadata.uid };
+    street.start().onSignal(detectEvent(anEvent({ object }))!);
+    await street.advance(40_000);
+    street.server.remove('Pod', 'shop', own.metadata.name);
+    street.server.change('Job', 'shop', owner.name, { status: { conditions: [{ type: 'Failed', status: 'True' }] } });
+    await street.advance(600_000);
+    assert.deepEqual(street.cleared(), []);
+    street.server.change('CronJob', 'shop', 'nightly', { status: { lastSuccessfulTime: '2026-11-16T03:11:00Z' } });
+    await street.advance(60_000);
+    assert.deepEqual(street.cleared(), [], 'that was before the run that failed');
+    if (isKept) runIt(2, [{ type: 'Complete', status: 'True' }]);
+    else street.server.change('CronJob', 'shop', 'nightly', { status: { lastSuccessfulTime: '2026-11-16T03:30:00Z' } });
+    await street.advance(60_000);
+    assert.equal(street.cleared().length, 1);
+    assert.equal(street.fixes().length, 1);
+  });
 
 test('one restart of a pod that had lived for long costs a moderate number of requests', async () => {
   const { street, process } = watching();
