@@ -99,7 +99,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       if (verdict.do === 'back') return back(fix!);
       const changed = verdict.do === 'reject' ? undefined : await notAsShown(fix!);
       if (changed) return changed;
-      if (late.aborted) break; // they were told that nothing was recorded
+      if (late.aborted) break; // the presser has had an answer: nothing is begun after it
       if (verdict.do === 'ask') return ask(press, fix!);
       const said = await record(press, fix!, verdict.do === 'approve' ? 'Approved' : 'Rejected');
       if (said) return said;

@@ -1,7 +1,7 @@
 import type { Prepared, Refusal, Trace } from '../actions/action.ts';
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/live.ts';
-import { type Stable, windowMs } from '../health/stability.ts';
+import { hasHeldFor, type Stable, windowMs } from '../health/stability.ts';
 import { isStillTrue } from '../health/truth.ts';
 import type { Phase, Remediation, RemediationStatus } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isAttested, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
@@ -170,7 +170,7 @@ function approved(facts: Facts): Step {
 
 function hasHeld({ fix, live, stable, config, nowMs }: Facts): boolean {
   const window = windowMs(fix.spec.incident.class, config.recovery.stableFor, live?.longestUptimeMs ?? 0);
-  return stable !== undefined && nowMs - stable.sinceMs >= window;
+  return hasHeldFor(stable, window, nowMs);
 }
 
 /** A crash loop looks fine between two crashes: only what has held for the window is healed, and until then it is watched. */

@@ -1,6 +1,6 @@
 import type { LiveHealth } from '../health/live.ts';
 import type { Stable } from '../health/stability.ts';
-import { holdStable } from '../health/stability.ts';
+import { hasHeldFor, holdStable } from '../health/stability.ts';
 
 /** The run of good readings goes on, begins, or (a break, a restart, a fresh signal) begins again. */
 export function nextStable(
@@ -26,7 +26,7 @@ export interface RecoveryFacts {
 export type Verdict = 'recovered' | 'not yet' | 'out of time';
 
 export function judgeRecovery({ stable, appliedAtMs, windowMs, timeoutMs, nowMs }: RecoveryFacts): Verdict {
-  if (stable && nowMs - stable.sinceMs >= windowMs) return 'recovered';
+  if (hasHeldFor(stable, windowMs, nowMs)) return 'recovered';
   return nowMs > appliedAtMs + windowMs + timeoutMs ? 'out of time' : 'not yet';
 }
 

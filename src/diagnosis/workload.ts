@@ -3,6 +3,7 @@ import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind, type Kind } from '../kube/resources.ts';
 import {
   controllerOf,
+  hasCondition,
   timeMs,
   viewDeployment,
   viewPod,
@@ -38,7 +39,7 @@ interface RawWorkload extends KubeObject {
     suspend?: boolean;
     updateStrategy?: { type?: string; rollingUpdate?: { partition?: number } };
   };
-  status?: Record<string, unknown> & { conditions?: { type: string; status: string }[] };
+  status?: Record<string, unknown>;
 }
 
 const count = (raw: RawWorkload, field: string): number => Number(raw.status?.[field] ?? 0);
@@ -92,9 +93,6 @@ async function jobsOf(reader: Reader, cronJob: KubeObject): Promise<RawWorkload[
     .filter((job) => controllerOf(job.metadata)?.uid === cronJob.metadata.uid)
     .sort((a, b) => timeMs(b.metadata.creationTimestamp) - timeMs(a.metadata.creationTimestamp));
 }
-
-const hasCondition = ({ status }: RawWorkload, type: string): boolean =>
-  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 
 /** A CronJob is as well as its last run that came to an end. Those that succeeded may be gone at once: it remembers when. */
 function lastRun(cronJob: RawWorkload, jobs: readonly RawWorkload[]): { trouble?: string } {

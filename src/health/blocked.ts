@@ -1,5 +1,5 @@
 import type { KubeObject } from '../kube/api.ts';
-import type { EventView, ReplicaSetView } from '../kube/views.ts';
+import { type EventView, hasCondition, type ReplicaSetView } from '../kube/views.ts';
 import { quantity } from '../lib/quantity.ts';
 
 /** "exceeded quota: NAME, requested: ..." and no other quota whose name merely begins like it. */
@@ -98,15 +98,14 @@ export const otherOwners = (refusals: Refusals): RefusedOwner[] =>
 
 interface OwnerObject extends KubeObject {
   spec?: { replicas?: number; suspend?: boolean };
-  status?: Record<string, unknown> & { conditions?: { type: string; status: string }[] };
+  status?: Record<string, unknown>;
 }
 
 /** Whether this owner still has fewer pods than it wants. */
 export function isShort(kind: string, object: KubeObject): boolean {
   const { spec = {}, status = {} } = object as OwnerObject;
   const count = (field: string): number => Number(status[field] ?? 0);
-  const has = (type: string): boolean =>
-    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  const has = (type: string): boolean => hasCondition(object, type);
   switch (kind) {
     case 'ReplicaSet':
     case 'StatefulSet':

@@ -25,6 +25,9 @@ export function sinceLastSignal(stable: Stable | undefined, lastSeenMs: number |
   return { ...stable, sinceMs: lastSeenMs };
 }
 
+export const hasHeldFor = (stable: Stable | undefined, ms: number, nowMs: number): boolean =>
+  stable !== undefined && nowMs - stable.sinceMs >= ms;
+
 const longestWindowMs = 600_000;
 const loops: ReadonlySet<string> = new Set(['CrashLoop', 'OOMKilled']);
 

@@ -96,6 +96,12 @@ const strings = (value: unknown): Record<string, string> =>
     Object.entries(obj(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 
+/** Whether the object's own status says so. */
+export const hasCondition = (object: KubeObject, type: string): boolean =>
+  arr(obj((object as unknown as Raw)['status'])['conditions']).some(
+    (c) => c['type'] === type && c['status'] === 'True',
+  );
+
 export const controllerOf = (meta: ObjectMeta): OwnerReference | undefined =>
   Array.isArray(meta.ownerReferences) ? meta.ownerReferences.find((owner) => owner?.controller) : undefined;
 
