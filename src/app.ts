@@ -191,6 +191,12 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     if (!signal.aborted) await channel.run(approvals.onPress, signal);
   }
 
+  /** What is on its way when we stop is recorded: otherwise the next start would say it again. */
+  async function sendToTheEnd(): Promise<void> {
+    if (!signal.aborted) await once(signal, 'abort');
+    await outbox.idle();
+  }
+
   const sources = scopes.map((namespace) => watchSignals({ ...ground, namespace, onSignal: tracker.onSignal, count }));
   return [
     ...runWatches(ground, 'notices', notices.watches),
@@ -205,6 +211,7 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
       sources.map(({ pods }) => pods!),
     ),
     ...[...channels.values()].map((channel) => runListed(channel)),
+    sendToTheEnd(),
   ];
 }
 

@@ -188,7 +188,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
 
 function outcomeOf(error: unknown): Refusal {
-  if (error instanceof RetryLater) return notRecorded(error.message);
+  if (error instanceof RetryLater)
+    return refuse('NotRecorded', `${error.message}; nothing was recorded. Press again in a few seconds.`);
   return error instanceof ApiError
     ? notRecorded(`The cluster said ${error.reason}`)
     : unclear('The cluster could not be reached');

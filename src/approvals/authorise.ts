@@ -81,12 +81,20 @@ const isStillPending: Rule = ({ fix, press, config, nowMs, timeZone }) => {
   }
   if (phase === 'Expired') return tooLate(fix, nowMs, timeZone);
   if (phase === 'Superseded') return refuse('AlreadyOver', 'A newer proposal has replaced this one; nothing was done.');
-  if (phase === 'Resolved') return refuse('AlreadyOver', 'It is healthy again by itself; nothing was done.');
+  if (phase === 'Resolved') return refuse('AlreadyOver', `${howItResolved(fix)}; nothing was done.`);
   if (!fix.spec.action || (phase !== '' && phase !== 'Proposed')) {
     return refuse('AlreadyOver', 'There is nothing to decide any more; nothing was done.');
   }
   return undefined;
 };
+
+function howItResolved(fix: Remediation): string {
+  const { reason, message = '' } = conditionOf(fix, 'Resolved') ?? {};
+  if (reason === 'Gone') return 'It is no longer there';
+  if (reason === 'NoLongerSeen') return 'It is no longer seen';
+  if (reason === 'Ended') return `It is over: ${message.replace(/, nothing was changed$/, '')}`;
+  return 'It is healthy again by itself';
+}
 
 const tooLate = (fix: Remediation, nowMs: number, timeZone: string): Refusal =>
   refuse('TooLate', `This expired at ${timesIn(timeZone, nowMs).minute(expiresAtMs(fix))}; nothing was changed.`);
@@ -130,16 +138,21 @@ const wasAsked: Rule = ({ payload, armed, press }) => {
 };
 
 const always: readonly Rule[] = [hangsOnAKnownMessage, isAKnownPerson, mayDecideHere, isStillPending, isInTime];
-/** Saying no needs no rehearsal. */
+/** What each verb needs beside that; saying no needs no rehearsal, and a question is its presser's own. */
 const toApprove: readonly Rule[] = [wasRehearsed, wasConfirmed, isAllowed, isAsShown, wasAsked];
+const chains: Readonly<Record<Payload['verb'], readonly Rule[]>> = {
+  a: [...always, ...toApprove],
+  c: [...always, ...toApprove],
+  b: [...always, wasAsked],
+  r: always,
+};
 
 /** The chain: the first refusal wins and is what the presser reads. */
 export function authorise(facts: PressFacts): Verdict {
   const { fix } = facts;
   if (!fix) return refuse('Gone', 'This proposal is gone; nothing was done.');
   const known: Facts = { ...facts, fix };
-  const approving = facts.payload.verb === 'a' || facts.payload.verb === 'c';
-  for (const rule of approving ? [...always, ...toApprove] : always) {
+  for (const rule of chains[facts.payload.verb]) {
     const refusal = rule(known);
     if (refusal) return refusal;
   }

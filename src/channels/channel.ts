@@ -32,6 +32,8 @@ export interface ChannelHealth {
 
 export interface Channel {
   readonly name: ChannelName;
+  /** What an earlier process showed may be off the screen: what is still to be decided is shown again. */
+  readonly forgets?: boolean;
   /** Returns the vendor's id of the message. Throws RetryLater when it may be tried again. */
   post(place: Place, message: Message): Promise<string>;
   /** An identical edit and a message that is gone are not errors. */

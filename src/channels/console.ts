@@ -28,6 +28,7 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   const interactive = by !== undefined && input.isTTY === true;
   const start = randomBytes(4).toString('hex'); // a restart never gives an old message's id to a new one
   const headlines = new Map<string, string[]>();
+  const offered = new Set<string>(); // every fix that was shown in full with its key to approve it
   const numbers = new Map<string, number>(); // of a Remediation, by its short uid on the buttons
   const buttons = new Map<string, Button>(); // "a 1" to what it presses
   let posted = 0;
@@ -50,21 +51,31 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
     }
   }
 
+  function showAll(message: Message): void {
+    for (const data of approvalsIn(message)) offered.add(data);
+    print(`\n${consoleText(message, key)}`);
+  }
+
   async function post(_place: unknown, message: Message): Promise<string> {
     const id = `${start}-${++posted}`;
     remember(id, message);
-    print(`\n${consoleText(message, key)}`);
+    showAll(message);
     return id;
   }
 
   async function edit(_place: unknown, id: string, message: Message): Promise<void> {
-    const before = new Set(headlines.get(id));
+    const known = headlines.get(id);
+    const before = new Set(known);
     const pressable = [...buttons.keys()].join();
     remember(id, message);
-    const offered = [...buttons.keys()].join() !== pressable;
+    // Nobody approves what was not shown: another diff, or one that an earlier process printed.
+    const isUnseen = interactive && approvalsIn(message).some((data) => !offered.has(data));
+    if (isUnseen) return showAll(message);
+    if (!known) return;
+    const isOffered = [...buttons.keys()].join() !== pressable;
     for (const card of message.cards) {
       const line = headline(card.dot, card.headline);
-      const choice = offered ? buttonText(card, key) : '';
+      const choice = isOffered ? buttonText(card, key) : '';
       if (!before.has(line) || choice) print(choice ? `${line}\n${choice}` : line);
     }
   }
@@ -94,8 +105,12 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   }
 
   const health = () => ({ ok: true, detail: interactive ? 'reading the keyboard' : 'printing only' });
-  return { name: 'console', post, edit, run, health };
+  return { name: 'console', forgets: interactive, post, edit, run, health };
 }
+
+/** The payload of each button that approves: it holds a hash of what was shown. */
+const approvalsIn = (message: Message): string[] =>
+  message.cards.flatMap(({ buttons }) => buttons.flat().flatMap(({ data }) => (data.startsWith('a:') ? [data] : [])));
 
 const headlinesOf = (message: Message): string[] => message.cards.map((card) => headline(card.dot, card.headline));
 

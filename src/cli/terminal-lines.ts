@@ -66,9 +66,11 @@ function startText({ identity, role }: Logged, { cluster, include }: TerminalOpt
 }
 
 function decisionText({ decision, by, reason, action, namespace, fix }: Logged): string {
-  const who = reason ? `for ${plain(by)} (${plain(reason)})` : `by ${plain(by)}`;
+  const who = plain(by);
+  const said: Record<string, string> = { Asked: `asked ${who} once more`, Back: `${who} went back` };
+  const usual = reason ? `${plain(decision)} for ${who} (${plain(reason)})` : `${plain(decision)} by ${who}`;
   const what = [action, fix && `${plain(namespace)}/${plain(fix)}`].filter(Boolean).map(plain).join(', ');
-  return `${plain(decision)} ${who}${what && `: ${what}`}`;
+  return `${said[plain(decision)] ?? usual}${what && `: ${what}`}`;
 }
 
 function withCause(logged: Logged): string {

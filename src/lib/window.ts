@@ -1,9 +1,10 @@
 /**
  * A true sliding window: at most `max` in any `windowMs`.
- * Returns when the next one may go (now or later), from the times of those that went.
+ * Returns when the next one may go (now or later), from the times of those that went. A time far in the future is a
+ * clock that was set back since: nobody is silenced by it.
  */
 export function nextSlot(sentAtMs: readonly number[], max: number, windowMs: number, nowMs: number): number {
-  const recent = sentAtMs.filter((at) => at > nowMs - windowMs).sort((a, b) => a - b);
+  const recent = sentAtMs.filter((at) => at > nowMs - windowMs && at < nowMs + windowMs).sort((a, b) => a - b);
   if (recent.length < max) return nowMs;
   return recent[recent.length - max]! + windowMs;
 }

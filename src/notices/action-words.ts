@@ -2,8 +2,9 @@ import { parseAction } from '../actions/table.ts';
 import type { Remediation } from '../kube/remediation.ts';
 
 export interface ActionWords {
+  /** false: of another version, and nothing that this one could do. */
+  known: boolean;
   verb: string;
-  noun: string;
   summary: string;
   consequence: string;
 }
@@ -14,10 +15,10 @@ export function actionWords(fix: Remediation): ActionWords | undefined {
   if (!spec) return undefined;
   try {
     const { action, params } = parseAction(spec);
-    const { verb, noun } = action;
-    return { verb, noun, summary: action.summary(params), consequence: action.consequence(params) };
+    const { verb } = action;
+    return { known: true, verb, summary: action.summary(params), consequence: action.consequence(params) };
   } catch {
     const type = String(spec.type);
-    return { verb: type, noun: type, summary: `${type} (unknown to this version)`, consequence: `run ${type}` };
+    return { known: false, verb: type, summary: `${type} (unknown to this version)`, consequence: `run ${type}` };
   }
 }

@@ -1,9 +1,9 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs, undoIntro } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isCleared, undoIntro } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import { canBeApproved, isPending } from './context.ts';
-import { decidedAt, endedAt, isUnattended, shownPhase } from './head.ts';
+import { decidedAt, endedAt, isUnattended, shownPhase, wasInterrupted } from './head.ts';
 import type { Button, Line, Row } from './message.ts';
 import { encodePress } from './payload.ts';
 import { affectedNames, isQuota, whatIsBroken } from './subject.ts';
@@ -14,11 +14,15 @@ export function subtitleOf(fix: Remediation, context: CardContext): string {
   const { object, firstSeen } = fix.spec.incident;
   const since = `since ${timesIn(context.timeZone, context.nowMs).atZoned(firstSeen)}`;
   const count = fix.status?.sightings?.count ?? 1;
-  const where = isQuota(fix) ? [context.cluster] : [fix.metadata.namespace, context.cluster, object.kind];
+  const kind = isQuota(fix) ? [] : [object.kind];
+  const where = saysWhere(fix) ? [context.cluster] : [fix.metadata.namespace, context.cluster, ...kind];
   return [...where, since, ...(count > 1 ? [`seen ${count} times`] : []), ...(isQuota(fix) ? [affected(fix)] : [])]
     .filter(Boolean)
     .join(' · ');
 }
+
+/** The headline of a quota that is still in the way names the namespace. */
+const saysWhere = (fix: Remediation): boolean => isQuota(fix) && ['Proposed', 'Noticed'].includes(shownPhase(fix));
 
 function affected(fix: Remediation): string {
   const names = affectedNames(fix);
@@ -85,8 +89,11 @@ export function footerOf(fix: Remediation, context: CardContext): Line[] {
   if (!fix.spec.action)
     return [`No fix offered: ${times.localised(fix.spec.rationale || 'nothing safe is known for this')}`];
   const until = times.minuteZoned(expiresAtMs(fix));
-  if (!canBeApproved(fix))
-    return isBlocked(fix) ? ['It cannot be approved here; nothing was changed'] : [`Open until ${until}`];
+  if (!isPending(fix, context.nowMs)) return [`The time to approve was over at ${until}; nothing was changed`];
+  if (!context.allowed) return [`${fix.spec.action.type} is switched off in the configuration; nothing was changed`];
+  const obstacle = obstacleTo(fix);
+  if (obstacle) return [obstacle];
+  if (!canBeApproved(fix, context.nowMs)) return [`Open until ${until}`];
   if (!context.approvable)
     return [`Nobody is listed to approve in ${fix.metadata.namespace}; kubectl can, until ${until}`];
   const asked = confirmingNow(fix, context);
@@ -94,19 +101,25 @@ export function footerOf(fix: Remediation, context: CardContext): Line[] {
   return [`Approve until ${until}`];
 }
 
-const isBlocked = (fix: Remediation): boolean =>
-  conditionOf(fix, 'Rehearsed')?.status === 'False' || conditionOf(fix, 'Confirmed')?.status === 'False';
+/** Why nobody is asked, for good. Whoever uses kubectl may approve what is not confirmed: it is their own word then. */
+function obstacleTo(fix: Remediation): string | undefined {
+  if (!actionWords(fix)?.known) return 'Another version of tapfix proposed this; this one cannot do it';
+  if (conditionOf(fix, 'Rehearsed')?.status === 'False') return 'It cannot be approved; nothing was changed';
+  if (conditionOf(fix, 'Confirmed')?.status === 'False') return 'It cannot be approved here; nothing was changed';
+  return undefined;
+}
 
 export function confirmingNow(fix: Remediation, context: CardContext) {
   const asked = context.confirming;
   const wanted = context.confirm.includes(fix.spec.action?.type ?? '');
-  return asked && wanted && asked.untilMs > context.nowMs && canBeApproved(fix) ? asked : undefined;
+  const open = context.allowed && canBeApproved(fix, context.nowMs);
+  return asked && wanted && asked.untilMs > context.nowMs && open ? asked : undefined;
 }
 
 /** Only buttons that can act. */
 export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
   const words = actionWords(fix);
-  if (!words || !context.approvable || !isPending(fix)) return [];
+  if (!words || !context.approvable || !isPending(fix, context.nowMs)) return [];
   if (confirmingNow(fix, context)) {
     return [
       [{ label: `Yes, ${words.consequence}`, data: encodePress('c', fix) }],
@@ -114,7 +127,8 @@ export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
     ];
   }
   const reject = { label: 'Reject', data: encodePress('r', fix) };
-  return canBeApproved(fix) ? [[{ label: `Approve ${words.verb}`, data: encodePress('a', fix) }, reject]] : [[reject]];
+  if (!context.allowed || !canBeApproved(fix, context.nowMs)) return [[reject]];
+  return [[{ label: `Approve ${words.verb}`, data: encodePress('a', fix) }, reject]];
 }
 
 /** What is left to say once it is over: where, when what happened, and how to put it back. */
@@ -122,14 +136,17 @@ export function epilogue(fix: Remediation, context: CardContext): Line[] {
   const phase = shownPhase(fix);
   if (phase === 'Recovered') return [timeline(fix, context)];
   if (phase === 'Expired' && isUnattended(fix)) return [`Not over yet: ${whatIsBroken(fix)}`];
-  const undo = fix.status?.execution?.undo;
+  const { undo, appliedAt } = fix.status?.execution ?? {};
   const isGone = conditionOf(fix, 'IncidentCleared')?.reason === 'Gone' && !isQuota(fix);
-  if (phase !== 'Failed' || !fix.status?.execution?.startedAt || !undo || isGone) return [];
-  const certain = fix.status.execution.appliedAt !== undefined;
-  return [
-    certain ? 'Put it back with' : 'If it was changed after all, put it back with',
-    { command: undo, orElse: printing(fix, 'status.execution.undo') },
-  ];
+  const mayBeChanged = appliedAt !== undefined || wasInterrupted(fix);
+  if (phase !== 'Failed' || !undo || isGone || !mayBeChanged) return [];
+  return [putItBack(fix), { command: undo, orElse: printing(fix, 'status.execution.undo') }];
+}
+
+/** Who is well again should not be told to bring the trouble back without a word about it. */
+function putItBack(fix: Remediation): string {
+  if (fix.status?.execution?.appliedAt === undefined) return 'If it was changed after all, put it back with';
+  return isCleared(fix) ? `The ${actionWords(fix)?.verb} is still in place; to reverse it` : 'Put it back with';
 }
 
 const vendors: Readonly<Record<string, string>> = {

@@ -1,12 +1,13 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { severities } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
-import { buttonsOf, epilogue, fixRow, footerOf, rowsOf, subtitleOf } from './body.ts';
+import { buttonsOf, confirmingNow, epilogue, fixRow, footerOf, rowsOf, subtitleOf } from './body.ts';
+import { labelsFor, sharedNamespace, titleOf } from './company.ts';
 import type { CardContext, MessageContext } from './context.ts';
 import { cardContext } from './context.ts';
-import { headOf, impactOf, isOverInChat, isSettled, isUnattended, shownPhase } from './head.ts';
+import { headOf, isOverInChat, isSettled, isUnattended, shownPhase } from './head.ts';
 import type { Button, Card, Message } from './message.ts';
-import { isQuota } from './subject.ts';
+import { inOrder, needsSomebody } from './order.ts';
+import { subjectOf } from './subject.ts';
 import { timesIn } from './times.ts';
 
 /** One Remediation in full: what is broken, what changed, why, what the fix does, what could go wrong, until when. */
@@ -29,8 +30,8 @@ function whereAndWhen(fix: Remediation, context: CardContext): string {
   return `${where} · seen ${timesIn(context.timeZone, context.nowMs).atZoned(fix.spec.incident.firstSeen)}`;
 }
 
-/** More would not be read on a phone; as the first ones are decided, the others move up. */
-const mostCards = 9;
+/** More would not be read on a phone, nor fit in a message. What can be decided comes first, and moves back when it is. */
+const mostCards = 20;
 
 /** One message about all its members: the most severe open one in full, the others in a line each. */
 export function composeMessage(members: readonly Remediation[], context: MessageContext): Message {
@@ -39,13 +40,16 @@ export function composeMessage(members: readonly Remediation[], context: Message
   const [first] = shown;
   if (!first) return { cards: [], silent };
   if (shown.length === 1) return { cards: [composeCard(first, cardContext(first, context))], silent };
+  const label = labelsFor(shown);
   const cards = shown.slice(0, mostCards).map((fix, index) => {
-    const card = named(composeCard(fix, cardContext(fix, context)), fix);
-    return index === 0 && !isSettled(fix) ? card : inOneLine(card, fix);
+    const inFull = index === 0 && needsSomebody(fix) && !isOverInChat(fix);
+    const card = composeCard(fix, cardContext(fix, context));
+    return named(inFull ? card : inOneLine(card, fix, shown, context), label(fix));
   });
   const more = shown.length - cards.length;
+  const dots = shown.map((fix) => headOf(fix, cardContext(fix, context)).dot);
   return {
-    title: titleOf(shown, context),
+    title: titleOf(shown, dots),
     cards,
     silent,
     ...(more > 0 && { rest: `and ${more} more: kubectl get fix -A` }),
@@ -58,46 +62,33 @@ function withoutReplaced(members: readonly Remediation[]): Remediation[] {
   return members.filter((fix) => !replaced.has(fix.metadata.uid));
 }
 
-const rank = (fix: Remediation): number =>
-  (isSettled(fix) ? severities.length : 0) + severities.indexOf(fix.spec.incident.severity);
-
-/** What is still open first, then by severity, then by age. */
-export const inOrder = (members: readonly Remediation[]): Remediation[] =>
-  [...members].sort(
-    (a, b) =>
-      rank(a) - rank(b) ||
-      compare(a.spec.incident.firstSeen, b.spec.incident.firstSeen) ||
-      compare(a.metadata.uid, b.metadata.uid),
-  );
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-function titleOf(shown: readonly Remediation[], context: MessageContext): { dot: Card['dot']; text: string } {
-  const open = shown.filter((fix) => !isSettled(fix));
-  const first = shown[0]!;
-  const { dot } = headOf(first, cardContext(first, context));
-  const names = open.slice(0, 3).map(impactOf).join(', ');
-  const others = open.length > 3 ? ` and ${open.length - 3} more` : '';
-  if (open.length === 0) return { dot, text: `All ${shown.length} are over` };
-  if (open.length < shown.length)
-    return { dot, text: `${open.length} of ${shown.length} still open: ${names}${others}` };
-  return {
-    dot,
-    text: `${open.length} ${open.some(isQuota) ? 'incidents' : 'workloads are failing'}: ${names}${others}`,
-  };
-}
-
-/** Buttons of several cards hang below one message: each says whose it is. */
-function named(card: Card, fix: Remediation): Card {
-  const whose = (button: Button): Button => ({
-    ...button,
-    label: `${button.label} · ${fix.spec.incident.object.name}`,
-  });
+/** Buttons of several cards hang below one message: each says whose it is, and first, because a phone cuts off the end. */
+function named(card: Card, label: string): Card {
+  const whose = (button: Button): Button =>
+    button.label.includes(label) ? button : { ...button, label: `${label} · ${button.label}` };
   return { ...card, buttons: card.buttons.map((row) => row.map(whose)) };
 }
 
-function inOneLine(card: Card, fix: Remediation): Card {
+function inOneLine(card: Card, fix: Remediation, shown: readonly Remediation[], context: MessageContext): Card {
   const words = actionWords(fix);
   const rows = card.buttons.length > 0 && words ? [{ label: 'Fix', lines: [words.summary] }] : [];
-  return { dot: card.dot, headline: card.headline, rows, footer: [], buttons: card.buttons };
+  const where = sharedNamespace(shown) === undefined ? `${fix.metadata.namespace}: ` : '';
+  const isSaid = isUnattended(fix) || confirmingNow(fix, cardContext(fix, context)) !== undefined;
+  const footer = isSaid ? card.footer : [];
+  return { dot: card.dot, headline: `${where}${card.headline}`, rows, footer, buttons: card.buttons };
+}
+
+/** The last word of a message whose Remediations are gone: nothing on it can be pressed any more. */
+export function composeFarewell(members: readonly Remediation[], context: MessageContext): Message {
+  const cards = inOrder(withoutReplaced(members)).map((fix): Card => {
+    const card = composeCard(fix, { ...cardContext(fix, context), approvable: false });
+    if (isOverInChat(fix)) return card;
+    const what =
+      fix.spec.approval.state === 'Pending'
+        ? 'its record was deleted, nothing was changed by tapfix'
+        : 'the record of its fix was deleted, tapfix no longer watches it';
+    const subtitle = `${fix.metadata.namespace} · ${context.cluster}`;
+    return { dot: 'grey', headline: `${subjectOf(fix)}: ${what}`, subtitle, rows: [], footer: [], buttons: [] };
+  });
+  return { cards: cards.slice(0, mostCards), silent: true };
 }

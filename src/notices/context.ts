@@ -1,5 +1,6 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, isTrue, phaseOf } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isTrue, phaseOf } from '../kube/remediation.ts';
+import { actionWords } from './action-words.ts';
 
 /** Somebody was asked "really?" and has until then to say yes. */
 export interface Confirming {
@@ -21,6 +22,8 @@ export interface CardContext {
   timeZone: string;
   /** Somebody is allowed to approve here. */
   approvable: boolean;
+  /** The configuration allows this action. */
+  allowed: boolean;
   /** Action types that ask once more. */
   confirm: readonly string[];
   confirming?: Confirming;
@@ -28,8 +31,9 @@ export interface CardContext {
   nameOf(by: string): string;
 }
 
-export interface MessageContext extends Omit<CardContext, 'approvable' | 'confirming'> {
+export interface MessageContext extends Omit<CardContext, 'approvable' | 'allowed' | 'confirming'> {
   approvable(fix: Remediation): boolean;
+  allowed(fix: Remediation): boolean;
   confirming(fix: Remediation): Confirming | undefined;
 }
 
@@ -37,19 +41,29 @@ export function cardContext(fix: Remediation, context: MessageContext): CardCont
   const confirming = context.confirming(fix);
   const { cluster, nowMs, timeZone, confirm, nameOf } = context;
   const approvable = context.approvable(fix);
-  return { cluster, nowMs, timeZone, confirm, nameOf, approvable, ...(confirming && { confirming }) };
+  const allowed = context.allowed(fix);
+  return { cluster, nowMs, timeZone, confirm, nameOf, approvable, allowed, ...(confirming && { confirming }) };
 }
 
-/** Waiting for a decision: nobody decided, and it is not over. */
-export const isPending = (fix: Remediation): boolean =>
+/** When its time is up the controller says so within seconds; only when it is away does the card say it by itself. */
+const controllersTurnMs = 10_000;
+export const closesAtMs = (fix: Remediation): number => expiresAtMs(fix) + controllersTurnMs;
+
+/** Waiting for a decision: nobody decided, it is not over, and there is time. */
+export const isPending = (fix: Remediation, nowMs: number): boolean =>
   fix.spec.action !== undefined &&
   fix.spec.approval.state === 'Pending' &&
-  (phaseOf(fix) === 'Proposed' || phaseOf(fix) === '');
+  (phaseOf(fix) === 'Proposed' || phaseOf(fix) === '') &&
+  nowMs < closesAtMs(fix);
 
 /** The rehearsal's answer is there: accepted or refused. */
 export const isRehearsed = (fix: Remediation): boolean =>
   fix.status?.preview !== undefined || conditionOf(fix, 'Rehearsed') !== undefined;
 
-/** It was rehearsed, accepted, and the controller came to the same fix by itself. */
-export const canBeApproved = (fix: Remediation): boolean =>
-  isPending(fix) && fix.status?.preview !== undefined && isTrue(fix, 'Rehearsed') && isTrue(fix, 'Confirmed');
+/** It was rehearsed, accepted, the controller came to the same fix by itself, and this version knows what it is. */
+export const canBeApproved = (fix: Remediation, nowMs: number): boolean =>
+  isPending(fix, nowMs) &&
+  fix.status?.preview !== undefined &&
+  isTrue(fix, 'Rehearsed') &&
+  isTrue(fix, 'Confirmed') &&
+  actionWords(fix)?.known === true;

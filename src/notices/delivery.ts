@@ -61,11 +61,18 @@ export interface Pacing {
   /** 0: go. Otherwise how long to wait; the newest state is rendered then. */
   waitMs(address: Address, about: keyof typeof editsPerMinute, nowMs: number): number;
   spend(address: Address, nowMs: number): void;
+  /** Posts of the last minute by the name of their Notice: it may be gone, and the message still counts. */
+  posts(address: Address, nowMs: number): ReadonlyMap<string, number>;
+  /** Before the vendor is called, so that two at once see each other. */
+  reserve(address: Address, name: string, nowMs: number): void;
+  /** It was not sent after all. */
+  release(address: Address, name: string): void;
 }
 
 export function createPacing(): Pacing {
   const spent = new Map<string, number[]>();
   const pausedUntilMs = new Map<string, number>();
+  const posted = new Map<string, Map<string, number>>();
   const recent = (address: Address, nowMs: number): number[] =>
     (spent.get(chatKey(address)) ?? []).filter((at) => at > nowMs - minuteMs);
   return {
@@ -76,5 +83,13 @@ export function createPacing(): Pacing {
     pausedForMs: (address, nowMs) => Math.max((pausedUntilMs.get(chatKey(address)) ?? 0) - nowMs, 0),
     waitMs: (address, about, nowMs) => nextSlot(recent(address, nowMs), editsPerMinute[about], minuteMs, nowMs) - nowMs,
     spend: (address, nowMs) => void spent.set(chatKey(address), [...recent(address, nowMs), nowMs]),
+    posts(address, nowMs) {
+      const all = [...(posted.get(chatKey(address)) ?? [])];
+      return new Map(all.filter(([, atMs]) => atMs > nowMs - minuteMs));
+    },
+    reserve(address, name, nowMs) {
+      posted.set(chatKey(address), new Map([...this.posts(address, nowMs), [name, nowMs]]));
+    },
+    release: (address, name) => void posted.get(chatKey(address))?.delete(name),
   };
 }

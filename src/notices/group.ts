@@ -2,9 +2,9 @@ import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { isOver } from '../kube/remediation.ts';
 import { nextSlot } from '../lib/window.ts';
-import { inOrder } from './compose.ts';
 import { isRehearsed } from './context.ts';
 import { isUnattended } from './head.ts';
+import { inOrder } from './order.ts';
 import type { Address } from './route.ts';
 import { chatKey, samePlace } from './route.ts';
 
@@ -33,10 +33,14 @@ export interface GroupFacts {
   /** It could not be sent so far: more may ride along, but not while it is being tried again. */
   isStuck(notice: Notice): boolean;
   isPosting(notice: Notice): boolean;
+  /** Messages of the last minute in that chat that no Notice of these tells of. */
+  alsoSentAtMs(address: Address): readonly number[];
 }
 
 export type Step =
-  { do: 'open'; address: Address; members: Remediation[] } | { do: 'join'; notice: Notice; members: Remediation[] };
+  | { do: 'open'; address: Address; members: Remediation[] }
+  /** `unsent`: only as long as nobody has seen it. */
+  | { do: 'join'; notice: Notice; members: Remediation[]; unsent: boolean };
 
 export interface Plan {
   steps: Step[];
@@ -69,7 +73,7 @@ export function planMessages(facts: GroupFacts): Plan {
     // Into the message that has not left yet: when the vendor is back it is one message, not forty.
     steps.push(
       stuck
-        ? { do: 'join', notice: stuck, members: inOrder(members) }
+        ? { do: 'join', notice: stuck, members: inOrder(members), unsent: true }
         : { do: 'open', address, members: inOrder(members) },
     );
     times.push(facts.nowMs);
@@ -97,7 +101,7 @@ function joins(facts: GroupFacts): Step[] {
       inside.add(fix.metadata.uid);
       members.push(fix);
     }
-    return members.length > 0 ? [{ do: 'join', notice, members }] : [];
+    return members.length > 0 ? [{ do: 'join', notice, members, unsent: false }] : [];
   });
 }
 
@@ -138,7 +142,9 @@ function tellableAtMs(fix: Remediation, facts: GroupFacts): number {
 }
 
 /** Of every message in that chat: when it was posted, or now for one that is on its way. */
-const sentAtMs = (address: Address, facts: GroupFacts): number[] =>
-  facts.notices
+const sentAtMs = (address: Address, facts: GroupFacts): number[] => [
+  ...facts.alsoSentAtMs(address),
+  ...facts.notices
     .filter((notice) => chatKey(notice.spec) === chatKey(address) && !facts.isStuck(notice))
-    .map((notice) => facts.postedAtMs(notice) ?? facts.nowMs);
+    .map((notice) => facts.postedAtMs(notice) ?? facts.nowMs),
+];

@@ -5,15 +5,7 @@ import { unreachable } from '../lib/errors.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import type { Dot } from './message.ts';
-import {
-  affectedInWords,
-  affectedNames,
-  isQuota,
-  readiness,
-  subjectOf,
-  whatIsBroken,
-  withReadiness,
-} from './subject.ts';
+import { affectedInWords, affectedNames, isQuota, subjectOf, whatIsBroken, withReadiness } from './subject.ts';
 import { timesIn } from './times.ts';
 
 export interface Head {
@@ -37,14 +29,18 @@ export const isOverInChat = (fix: Remediation): boolean =>
 export const isSettled = (fix: Remediation): boolean =>
   isOverInChat(fix) && (shownPhase(fix) !== 'Failed' || isCleared(fix));
 
+/** Whether anything was changed is not certain: somebody else was at it as well. */
+export const wasInterrupted = (fix: Remediation): boolean =>
+  fix.status?.execution?.startedAt !== undefined && conditionOf(fix, 'Failed')?.reason === 'Interrupted';
+
 /** Nobody decided, or the fix failed, and it is still broken. */
 export const isUnattended = (fix: Remediation): boolean =>
   ['Expired', 'Failed'].includes(shownPhase(fix)) && !isCleared(fix);
 
 export function headOf(fix: Remediation, context: CardContext): Head {
   const phase = shownPhase(fix);
-  const name = fix.spec.incident.object.name;
-  const noun = actionWords(fix)?.noun ?? 'fix';
+  const name = subjectOf(fix);
+  const noun = actionWords(fix)?.verb ?? 'fix';
   const times = timesIn(context.timeZone, context.nowMs);
   const decided = decidedBy(fix, context);
   switch (phase) {
@@ -66,7 +62,7 @@ export function headOf(fix: Remediation, context: CardContext): Head {
     case 'Rejected':
       return { dot: 'grey', headline: `${name}: ${noun} rejected${decided}${quotedNote(fix)}` };
     case 'Expired':
-      return { dot: 'grey', headline: `${name}: ${expired(fix, decided, context)}, nothing was changed` };
+      return { dot: 'grey', headline: `${name}: ${expired(fix, decided, context)}` };
     case 'Resolved':
       return { dot: 'grey', headline: resolved(fix, context) };
     case 'Superseded':
@@ -119,11 +115,14 @@ function recovered(fix: Remediation): string {
 /** An approval in time may still come to nothing, when the controller was away: not the same as nobody's. */
 function expired(fix: Remediation, decided: string, context: CardContext): string {
   const until = timesIn(context.timeZone, context.nowMs).minute(expiresAtMs(fix));
-  if (fix.spec.approval.state !== 'Approved') return `nobody decided until ${until}`;
-  return `approved${decided}, but not taken up until ${until}`;
+  const since = isCleared(fix) ? `; ${sinceThen(fix, context)}` : '';
+  if (fix.spec.approval.state !== 'Approved') return `nobody decided until ${until}, nothing was changed${since}`;
+  const isLate = Date.parse(fix.spec.approval.at ?? '') >= expiresAtMs(fix);
+  const why = isLate ? `after it had expired at ${until}` : `but not taken up until ${until}`;
+  return `approved${decided}, ${why}; nothing was changed${since}`;
 }
 
-/** What became of the trouble after the fix had failed. */
+/** What became of the trouble after nobody had decided, or the fix had failed. */
 function sinceThen(fix: Remediation, context: CardContext): string {
   const { reason, message, lastTransitionTime } = conditionOf(fix, 'IncidentCleared') ?? {};
   const since = timesIn(context.timeZone, context.nowMs).at(lastTransitionTime);
@@ -133,7 +132,7 @@ function sinceThen(fix: Remediation, context: CardContext): string {
 }
 
 function failed(fix: Remediation, name: string, noun: string, context: CardContext): string {
-  const { appliedAt, startedAt } = fix.status?.execution ?? {};
+  const { appliedAt } = fix.status?.execution ?? {};
   const failure = conditionOf(fix, 'Failed');
   const times = timesIn(context.timeZone, context.nowMs);
   const why = failure?.message ? `: ${times.localised(failure.message)}` : '';
@@ -142,9 +141,11 @@ function failed(fix: Remediation, name: string, noun: string, context: CardConte
     const took = spokenBetween(appliedAt, failure?.lastTransitionTime);
     return `${withReadiness(`${name}: the ${noun} did not help`, fix)}${took ? ` after ${took}` : ''}`;
   }
-  if (startedAt) return `${name}: the ${noun} was interrupted${why}`;
+  if (wasInterrupted(fix)) return `${name}: the ${noun} was interrupted${why}`;
   return `${name}: the ${noun} was not applied${why}`;
 }
+
+const nothingChanged = ', nothing was changed';
 
 /** Nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
 function resolved(fix: Remediation, context: CardContext): string {
@@ -154,14 +155,9 @@ function resolved(fix: Remediation, context: CardContext): string {
   if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
   if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
   if (conditionOf(fix, 'Resolved')?.reason === 'Ended')
-    return `${subject}: ${conditionOf(fix, 'Resolved')?.message} ${at}`;
+    return `${subject}: ${conditionOf(fix, 'Resolved')?.message.replace(nothingChanged, '')} ${at}${nothingChanged}`;
   if (conditionOf(fix, 'Resolved')?.reason === 'Gone')
     return `${subject} is no longer there ${at}, nothing was changed by tapfix`;
   if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy at ${at}, nothing was changed`;
   return `${subject} healthy again by itself ${at}, nothing was changed`;
 }
-
-export const impactOf = (fix: Remediation): string => {
-  const ready = readiness(fix).replace(' ready', '');
-  return ready ? `${fix.spec.incident.object.name} ${ready}` : fix.spec.incident.object.name;
-};

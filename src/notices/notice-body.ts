@@ -17,6 +17,9 @@ export const memberOf = ({ metadata }: Remediation): Member => ({
   uid: metadata.uid,
 });
 
+/** As many as the resource holds; the others go into the next message. */
+export const mostMembers = 1000;
+
 export function noticeBody(
   name: string,
   namespace: string,
@@ -26,7 +29,7 @@ export function noticeBody(
     channel: address.channel,
     chat: address.chat,
     ...(address.thread !== undefined && { thread: address.thread }),
-    members: members.map(memberOf),
+    members: members.slice(0, mostMembers).map(memberOf),
     form: 'card',
   };
   return { apiVersion: apiVersionOf('Notice'), kind: 'Notice', metadata: { name, namespace }, spec };
@@ -47,9 +50,8 @@ export function contextFor(notice: Notice, { config, nowMs, timeZone, confirms }
     timeZone,
     confirm: config.approval.confirm,
     nameOf: (by) => nameOf(config, by),
-    approvable: (fix) =>
-      config.actions.allow.includes(fix.spec.action?.type ?? '') &&
-      someoneMayApprove(config, notice.spec.channel, fix.metadata.namespace ?? ''),
+    approvable: (fix) => someoneMayApprove(config, notice.spec.channel, fix.metadata.namespace ?? ''),
+    allowed: (fix) => config.actions.allow.includes(fix.spec.action?.type ?? ''),
     confirming: (fix) => confirms.armedFor(fix.metadata.uid, nowMs),
   };
 }

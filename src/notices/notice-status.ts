@@ -13,6 +13,8 @@ export interface StatusDeps {
   namespace: string;
 }
 
+export type NoticeStatusWriter = ReturnType<typeof createNoticeStatus>;
+
 const errorEveryMs = 60_000;
 
 /** Writes down what became of a message, in the status of its Notice. */

@@ -6,25 +6,22 @@ import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Change } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
-import { iso } from '../lib/clock.ts';
-import { RetryLater, messageOf } from '../lib/errors.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { scrub } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { createQueue } from '../lib/queue.ts';
-import { composeMessage } from './compose.ts';
 import type { Questions } from './context.ts';
 import { createDeliveries, createPacing, isStuck } from './delivery.ts';
-import type { Delivery } from './delivery.ts';
-import { countsOf, whatIsDue } from './due.ts';
 import type { Step } from './group.ts';
 import { planMessages } from './group.ts';
-import type { Message } from './message.ts';
-import { contextFor, memberOf, nameOfNotice, noticeBody } from './notice-body.ts';
+import { isOverInChat } from './head.ts';
+import { memberOf, mostMembers, nameOfNotice, noticeBody } from './notice-body.ts';
 import { createNoticeStatus } from './notice-status.ts';
-import { addressesOf } from './route.ts';
+import type { Address } from './route.ts';
+import { addressesOf, chatKey } from './route.ts';
+import { createSender } from './sender.ts';
 import { createShelf } from './shelf.ts';
-import { stateHash } from './state.ts';
 
 export interface OutboxDeps {
   api: Pick<Api, 'create' | 'patch' | 'delete'>;
@@ -54,6 +51,8 @@ export interface Outbox {
 }
 
 const planKey = 'plan';
+/** How soon to look again at what is being done at this moment. */
+const outcomeMs = 200;
 
 /**
  * Says what there is to say, once: a Notice is created, then sent, then completed by one patch.
@@ -65,6 +64,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const deliveries = createDeliveries();
   const pacing = createPacing();
   const status = createNoticeStatus(deps);
+  const sender = createSender({ ...deps, pacing, status, postTimes });
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, Step & { do: 'open' }>();
   /** The same of members that were added: told elsewhere as well, they would be told twice. */
@@ -100,11 +100,28 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       postedAtMs: (notice) => timeOf(deliveries.of(notice).postedAt),
       isStuck: (notice) => isStuck(deliveries.of(notice)),
       isPosting: (notice) => deliveries.of(notice).posting,
+      alsoSentAtMs,
     });
     for (const step of steps) await (step.do === 'open' ? open(step) : join(step));
     const waitMs = opening.size > 0 ? Math.min(againInMs ?? 1_000, 1_000) : againInMs;
     return waitMs === undefined ? undefined : { againInMs: waitMs };
   }
+
+  /** What Notices tell of, and what this process has sent itself, whatever became of its Notice. */
+  function postTimes(address: Address): number[] {
+    const told = shelf.notices().flatMap((notice): [string, number][] => {
+      const atMs = chatKey(notice.spec) === chatKey(address) ? timeOf(deliveries.of(notice).postedAt) : undefined;
+      return atMs === undefined ? [] : [[notice.metadata.name, atMs]];
+    });
+    return [...new Map([...pacing.posts(address, clock.now()), ...told]).values()];
+  }
+
+  /** Of Notices that are gone, or that were stuck and are on their way now. */
+  const alsoSentAtMs = (address: Address): number[] =>
+    [...pacing.posts(address, clock.now())].flatMap(([name, atMs]) => {
+      const notice = shelf.notice(name);
+      return notice && !isStuck(deliveries.of(notice)) ? [] : [atMs];
+    });
 
   async function open(step: Step & { do: 'open' }): Promise<void> {
     const name = nameOfNotice(step.address, 'card', step.members[0]!.metadata.uid);
@@ -123,12 +140,18 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   async function join(step: Step & { do: 'join' }): Promise<void> {
     const { name } = step.notice.metadata;
-    const { members = [] } = shelf.notice(name)?.spec ?? {};
+    const notice = shelf.notice(name);
+    const { members = [] } = notice?.spec ?? {};
+    // It left meanwhile: what would join it now would be told without a sound.
+    if (step.unsent && notice && (deliveries.of(notice).posting || deliveries.of(notice).message)) {
+      joining.delete(name);
+      return queue.addAfter(planKey, outcomeMs);
+    }
     const inside = new Set(members.map(({ uid }) => uid));
     const added = step.members.map(memberOf).filter(({ uid }) => !inside.has(uid));
     if (members.length > 0 && added.length > 0) {
       joining.set(name, step);
-      const grown = { spec: { members: [...members, ...added].slice(-1000) } };
+      const grown = { spec: { members: [...members, ...added].slice(-mostMembers) } };
       try {
         shelf.created(await api.patch<Notice>({ kind: 'Notice', namespace, name }, 'merge', grown));
       } catch (error) {
@@ -143,66 +166,23 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   async function tend(name: string): Promise<Outcome> {
     const notice = shelf.notice(name);
     if (!notice || !shelf.complete() || notice.spec.form !== 'card') return undefined;
-    const members = notice.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []);
-    if (members.length === 0) return remove(notice);
     const channel = deps.channels().get(notice.spec.channel);
-    if (!channel) return undefined;
+    const members = notice.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []);
     const delivery = deliveries.of(notice);
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
-    const waitMs = pauseMs > 0 ? pauseMs : await bringUpToDate(notice, members, channel, delivery);
+    if (members.length === 0) {
+      const departed = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
+      if (channel && departed.some((fix) => !isOverInChat(fix))) {
+        if (pauseMs > 0) return { againInMs: pauseMs };
+        await sender.sayFarewell({ notice, members: departed, channel, delivery });
+      }
+      return remove(notice);
+    }
+    if (!channel) return undefined;
+    if (joining.has(name) && !delivery.message) return { againInMs: outcomeMs }; // it is about to grow
+    const waitMs = pauseMs > 0 ? pauseMs : await sender.bringUpToDate({ notice, members, channel, delivery });
     if (!delivery.saved) await status.save(notice, delivery);
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
-  }
-
-  /** Returns how long to wait before it may be edited; 0 when the message is as it should be. */
-  async function bringUpToDate(
-    notice: Notice,
-    members: Remediation[],
-    channel: Channel,
-    delivery: Delivery,
-  ): Promise<number> {
-    const nowMs = clock.now();
-    const context = contextFor(notice, { ...deps, config: current(), nowMs });
-    const wanted = { shown: stateHash(members, context), counts: countsOf(members) };
-    delivery.shownAtMs ??= nowMs;
-    const due = whatIsDue(delivery, wanted, nowMs);
-    if (due.do === 'wait') return due.ms;
-    if (due.do === 'edit') {
-      const forPress = due.about === 'state' && members.some(context.confirming);
-      const waitMs = pacing.waitMs(notice.spec, forPress ? 'press' : due.about, nowMs);
-      if (waitMs > 0) return waitMs;
-    }
-    const message = composeMessage(members, context);
-    await attempt(notice, delivery, () => (due.do === 'post' ? post : edit)(notice, delivery, channel, message));
-    deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec.channel);
-    Object.assign(delivery, { ...wanted, shownAtMs: clock.now(), saved: false });
-    delete delivery.errorLogged;
-    return 0;
-  }
-
-  async function post(notice: Notice, delivery: Delivery, channel: Channel, message: Message): Promise<void> {
-    delivery.posting = true;
-    delivery.attempts += 1;
-    const id = await channel.post(notice.spec, message);
-    Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
-  }
-
-  async function edit(notice: Notice, delivery: Delivery, channel: Channel, message: Message): Promise<void> {
-    pacing.spend(notice.spec, clock.now());
-    await channel.edit(notice.spec, delivery.message!, message);
-  }
-
-  async function attempt(notice: Notice, delivery: Delivery, call: () => Promise<void>): Promise<void> {
-    try {
-      await call();
-    } catch (error) {
-      deps.onNotice?.('failed', notice.spec.channel);
-      if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
-      await status.saveError(notice, delivery, scrub(messageOf(error)));
-      throw error;
-    } finally {
-      delivery.posting = false;
-    }
   }
 
   async function remove(notice: Notice): Promise<Outcome> {

@@ -15,6 +15,8 @@ export interface Shelf {
   listFixes(fixes: readonly Remediation[]): void;
   putFix(fix: Remediation): void;
   dropFix(uid: string): void;
+  /** As it was last seen, of one that is gone while its message is still to be told so. */
+  departed(uid: string): Remediation | undefined;
   /** When this process saw it. */
   seen(fix: Remediation): Seen;
   notices(): Notice[];
@@ -34,6 +36,9 @@ export function createShelf(clock: Clock): Shelf {
   const listed = { fixes: false, notices: false };
   const seenAt = new Map<string, Seen>();
   const createdAtMs = new Map<string, number>();
+  const departed = new Map<string, Remediation>();
+  const isMember = (uid: string): boolean =>
+    [...notices.values()].some(({ spec }) => spec.members.some((member) => member.uid === uid));
 
   function putFix(fix: Remediation): void {
     fixes.set(fix.metadata.uid, fix);
@@ -46,16 +51,21 @@ export function createShelf(clock: Clock): Shelf {
     fixes: () => [...fixes.values()],
     fix: (uid) => fixes.get(uid),
     listFixes(all) {
+      const before = fixes;
       fixes = new Map();
       for (const fix of all) putFix(fix);
+      for (const [uid, fix] of before) if (!fixes.has(uid) && isMember(uid)) departed.set(uid, fix);
       for (const uid of seenAt.keys()) if (!fixes.has(uid)) seenAt.delete(uid);
       listed.fixes = true;
     },
     putFix,
     dropFix(uid) {
+      const last = fixes.get(uid);
+      if (last && isMember(uid)) departed.set(uid, last);
       fixes.delete(uid);
       seenAt.delete(uid);
     },
+    departed: (uid) => departed.get(uid),
     seen: (fix) => seenAt.get(fix.metadata.uid) ?? { firstMs: clock.now() },
     notices: () => [...notices.values()],
     notice: (name) => notices.get(name),
@@ -68,6 +78,7 @@ export function createShelf(clock: Clock): Shelf {
         if (clock.now() - atMs >= listLagMs) createdAtMs.delete(name);
         else if (own && !notices.has(name)) notices.set(name, own);
       }
+      for (const uid of departed.keys()) if (!isMember(uid)) departed.delete(uid);
       listed.notices = true;
       return [...before.keys()].filter((name) => !notices.has(name));
     },
@@ -77,8 +88,10 @@ export function createShelf(clock: Clock): Shelf {
       createdAtMs.set(notice.metadata.name, clock.now());
     },
     dropNotice(name) {
+      const { members = [] } = notices.get(name)?.spec ?? {};
       notices.delete(name);
       createdAtMs.delete(name);
+      for (const { uid } of members) if (!isMember(uid)) departed.delete(uid);
     },
   };
 }

@@ -20,7 +20,7 @@ const readyIsState: readonly Phase[] = ['Applied', 'Failed', 'Recovered'];
 
 function stateOf(fix: Remediation, context: MessageContext) {
   const phase = shownPhase(fix);
-  const pending = isPending(fix);
+  const pending = isPending(fix, context.nowMs);
   const { ready, desired } = fix.status?.sightings ?? {};
   const told = [
     phase,
@@ -37,7 +37,9 @@ function stateOf(fix: Remediation, context: MessageContext) {
       return { type, status, reason, message };
     }),
     ready: readyIsState.includes(phase) ? [ready ?? null, desired ?? null] : null,
+    pending,
     approvable: pending && context.approvable(fix),
+    allowed: pending && context.allowed(fix),
     confirming: confirmingNow(fix, cardContext(fix, context)) ?? null,
   };
 }

@@ -16,6 +16,7 @@ export const aContext = (over: Partial<MessageContext> = {}): MessageContext => 
   confirm: ['DeleteResourceQuota'],
   nameOf: (by) => nameOf(aConfig(), by),
   approvable: () => true,
+  allowed: () => true,
   confirming: () => undefined,
   ...over,
 });
@@ -39,6 +40,7 @@ const web = aFix({ n: 2, name: 'web', incident: { class: 'ImagePull' }, status: 
 const mail = aNotice({ n: 4, name: 'mail', incident: { class: 'JobFailed', object: { kind: 'Job', name: 'mail', uid: uidOf(4) } }, status: { sightings: { count: 2, lastSeen: at('02:12:34') } } });
 const replaced = aFix({ phase: 'Superseded', conditions: [condition('Superseded', '02:13:20')] });
 const successor = aFix({ n: 2, spec: { follows: { name: replaced.metadata.name, uid: replaced.metadata.uid } } });
+const expired = (n: number, name: string) => aFix({ n, name, phase: 'Expired', conditions: [condition('Expired', '02:42:35')] });
 const notRecovered = condition('Failed', '02:24:12', { reason: 'NotRecovered', message: 'not healthy within 10 min' });
 
 /** Every state a card can be in. */
@@ -88,5 +90,10 @@ export const scenes: readonly Scene[] = [
   scene('quota failed and over later', [aQuotaFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, undo: quotaUndo, blocked } }, conditions: [notRecovered, condition('IncidentCleared', '02:50:00', { reason: 'Gone' })] })]),
   scene('three at once', [aFix(), web, mail]),
   scene('three at once one left', [aFix({ approval: rejected }), web, aNotice({ n: 4, name: 'mail', phase: 'Resolved' })]),
+  scene('two teams at once', [aFix({ name: 'api' }), aFix({ n: 2, name: 'api', namespace: 'payments' })]),
+  scene('two that nobody decided', [expired(1, 'checkout'), expired(2, 'web')], { nowMs: Date.parse(at('02:50:00')) }),
+  scene('one being fixed one left', [aFix({ ...approved, phase: 'Applied', status: { execution: executed, sightings: sightings(2) } }), web]),
+  scene('past its time', [aFix()], { nowMs: Date.parse(at('02:50:00')) }),
+  scene('switched off', [aFix()], { allowed: () => false }),
   scene('many at once', Array.from({ length: 12 }, (_, n) => aFix({ n: n + 1, name: `svc-${n + 1}` }))),
 ];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
+import { aFix } from '../support/fixes.ts';
 import { startApiServer } from './support/api-server.ts';
 import { aSetup, startTapfix, type Setup, type Tapfix } from './support/tapfix.ts';
 
@@ -78,6 +79,21 @@ describe('stopping', { concurrency: 4 }, () => {
       });
     }
   }
+
+  test('SIGTERM while a message is being sent: it is recorded, so that the next start does not repeat it', async (t) => {
+    const telegram = await startFakeTelegram({ sendMs: 700 });
+    t.after(() => telegram.close());
+    const fix = aFix();
+    fix.metadata.creationTimestamp = new Date().toISOString();
+    const server = await startApiServer(t, { items: { remediations: [fix] } });
+    const channels = { telegram: { chat: -100500, apiRoot: telegram.apiRoot } };
+    const tapfix = await start(t, { server: server.url, channels });
+    await tapfix.until('message on its way', () => telegram.calls.includes('sendMessage'));
+    tapfix.kill('SIGTERM');
+    const { code } = await tapfix.ended();
+    assert.equal(code, 0);
+    assert.equal(server.seen.filter((call) => /^PATCH .*\/notices\/[^/]+\/status$/.test(call)).length, 1);
+  });
 
   for (const [signal, exitCode] of [
     ['SIGTERM', 143],

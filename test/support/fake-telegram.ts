@@ -24,7 +24,7 @@ class Refused extends Error {
   }
 }
 
-export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000 } = {}) {
+export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, sendMs = 0 } = {}) {
   const messages = new Map<number, SentMessage>();
   const answers: { id: string; text: string; alert: boolean }[] = [];
   const calls: string[] = [];
@@ -138,7 +138,9 @@ export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000 }
         if (method === 'getUpdates') return getUpdates(body, response);
         const known = methods[method];
         if (!known) throw new Refused(404, 'Not Found: method not found');
-        reply(response, 200, { ok: true, result: known(body) });
+        const result = known(body);
+        // What takes a while has arrived all the same.
+        setTimeout(() => reply(response, 200, { ok: true, result }), method === 'sendMessage' ? sendMs : 0);
       } catch (error) {
         refusal(response, error instanceof Refused ? error : new Refused(500, String(error)));
       }

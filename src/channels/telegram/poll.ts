@@ -22,6 +22,9 @@ const longestBackOffMs = 30_000;
 /** Longest text above the chat: https://core.telegram.org/bots/api#answercallbackquery */
 const maxAnswer = 200;
 const lastAnswersMs = 2_000;
+/** A refusal is said nowhere else, and saying it twice does no harm. */
+const mostAnswerTries = 3;
+const longestAnswerPauseMs = 3_000;
 
 type OnPress = (press: Press) => Promise<Answer>;
 
@@ -102,10 +105,16 @@ export function createPoller({ api, log, clock }: PollerDeps): Pick<Channel, 'ru
 
   /** The button shows a spinner until it is answered. One pressed too long ago cannot be, and needs not. */
   async function sayTo(id: string, { say, alert }: Answer): Promise<void> {
-    try {
-      await (await api()).answerCallbackQuery(id, { text: cut(say, maxAnswer), show_alert: alert });
-    } catch (error) {
-      if (!isStalePress(error)) log.warn({ reason: troubleOf(error).say }, 'press not answered');
+    for (let tries = 1; ; tries++) {
+      try {
+        return void (await (await api()).answerCallbackQuery(id, { text: cut(say, maxAnswer), show_alert: alert }));
+      } catch (error) {
+        if (isStalePress(error)) return;
+        const { say: reason, retryMs } = troubleOf(error);
+        if (retryMs === undefined || tries === mostAnswerTries)
+          return log.warn({ reason, tries }, 'press not answered');
+        await clock.sleep(Math.min(retryMs, longestAnswerPauseMs));
+      }
     }
   }
 

@@ -100,7 +100,7 @@ function renderLine(line: Line, { room, words, exact }: Style): string {
 function renderHeadlines({ title, cards }: Message, { words }: Markup): string {
   const lines = cards.map(({ dot, headline }) => ({ dot, text: headline }));
   return [...(title ? [title] : []), ...lines]
-    .slice(0, 20)
+    .slice(0, 21)
     .map(({ dot, text }) => `${dots[dot]} ${words(cut(text, 180))}`)
     .join('\n');
 }

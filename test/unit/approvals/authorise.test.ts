@@ -39,6 +39,9 @@ unconfirmed.status!.conditions = [
 const unchecked = aFix();
 unchecked.status!.conditions = [condition('Rehearsed', '02:12:36')];
 
+const resolved = (reason: string, message: string) =>
+  aFix({ phase: 'Resolved', conditions: [condition('Resolved', '02:14:00', { reason, message })] });
+
 const refusals: { name: string; facts: PressFacts; reason: string; say: string }[] = [
   {
     name: 'the message is not one of ours',
@@ -99,6 +102,24 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     facts: facts({ fix: aFix({ phase: 'Resolved' }) }),
     reason: 'AlreadyOver',
     say: 'It is healthy again by itself; nothing was done.',
+  },
+  {
+    name: 'it is gone meanwhile',
+    facts: facts({ fix: resolved('Gone', 'it is no longer there, nothing was changed') }),
+    reason: 'AlreadyOver',
+    say: 'It is no longer there; nothing was done.',
+  },
+  {
+    name: 'it came to another end meanwhile',
+    facts: facts({ fix: resolved('Ended', 'it was scaled to zero, nothing was changed') }),
+    reason: 'AlreadyOver',
+    say: 'It is over: it was scaled to zero; nothing was done.',
+  },
+  {
+    name: 'it is no longer seen',
+    facts: facts({ fix: resolved('NoLongerSeen', '') }),
+    reason: 'AlreadyOver',
+    say: 'It is no longer seen; nothing was done.',
   },
   {
     name: 'it was replaced',
@@ -175,6 +196,12 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
   {
     name: 'yes to a question that was put to somebody else',
     facts: facts({ verb: 'c', fix: aQuotaFix(), by: 'telegram:222', armed: asked }),
+    reason: 'SomeoneElseIsAsked',
+    say: 'Ada is being asked about this right now.',
+  },
+  {
+    name: 'back from a question that was put to somebody else',
+    facts: facts({ verb: 'b', fix: aQuotaFix(), by: 'telegram:222', armed: asked }),
     reason: 'SomeoneElseIsAsked',
     say: 'Ada is being asked about this right now.',
   },

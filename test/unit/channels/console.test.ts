@@ -63,6 +63,39 @@ test('a new state prints the new headline only, and its buttons are gone', async
   await stop();
 });
 
+test('a rehearsal that comes after the card: the card is shown whole before it can be approved', async () => {
+  const { channel, printed, stop } = aTerminal();
+  const id = await channel.post(place, composeMessage([aFix({ unrehearsed: true })], aContext()));
+  assert.doesNotMatch(printed(), /\[a 1\]/);
+  await channel.edit(place, id, composeMessage([aFix()], aContext()));
+  const text = printed();
+  assert.match(text, /app image {2}shop\/checkout:1\.42 → shop\/checkout:1\.41/);
+  assert.match(text, /\[a 1\] Approve undo/);
+  await stop();
+});
+
+test('another fix in the same message is shown whole as well', async () => {
+  const { channel, printed, stop } = aTerminal();
+  const id = await channel.post(place, composeMessage([aFix()], aContext()));
+  printed();
+  const preview = { diff: 'app image  1.42 → 1.17', targetHash: 'other', at: '2026-11-16T02:13:00Z' };
+  await channel.edit(place, id, composeMessage([aFix({ n: 2, status: { preview } })], aContext()));
+  assert.match(printed(), /1\.42 → 1\.17[^]*\[a 2\] Approve undo/);
+  await stop();
+});
+
+test('what an earlier process printed is shown again while it can be decided, and only then', async () => {
+  const { channel, printed, presses, type, stop } = aTerminal();
+  assert.equal(channel.forgets, true);
+  await channel.edit(place, 'of-another-process', composeMessage([aFix()], aContext()));
+  assert.match(printed(), /checkout keeps crashing[^]*\[a 1\] Approve undo/);
+  await type('a');
+  assert.equal(presses[0]?.message, 'of-another-process');
+  await channel.edit(place, 'another', composeMessage([aFix({ n: 2, phase: 'Resolved' })], aContext()));
+  assert.equal(printed(), '');
+  await stop();
+});
+
 test('with several open it asks which one', async () => {
   const { channel, presses, type, stop } = aTerminal();
   await channel.post(place, composeMessage([aFix()], aContext()));

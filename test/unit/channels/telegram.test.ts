@@ -176,6 +176,33 @@ test('a stale press is swallowed, a throwing handler is answered, and polling go
   assert.deepEqual(said(), ['press not handled']);
 });
 
+for (const fault of [{ status: 502, body: 'Bad Gateway' }, tooManyRequests(1), 'hang up'] as const)
+  test(`an answer that got lost is given again: ${JSON.stringify(fault)}`, async (t) => {
+    const { fake, run, slept, said } = await aChannel(t);
+    run(async () => ({ say: 'You are not on the approvers’ list.', alert: true }));
+    fake.fail('answerCallbackQuery', fault);
+    fake.press('a:data');
+    await until(() => fake.answers.length === 1);
+    assert.equal(fake.answers[0]!.text, 'You are not on the approvers’ list.');
+    assert.ok(
+      slept.some((ms) => ms >= 1_000 && ms <= 3_000),
+      slept.join(),
+    );
+    assert.deepEqual(
+      said().filter((line) => line === 'press not answered'),
+      [],
+    );
+  });
+
+test('an answer that cannot be given is given up after three tries', async (t) => {
+  const { fake, run, said } = await aChannel(t);
+  run();
+  for (let n = 0; n < 3; n++) fake.fail('answerCallbackQuery', 'hang up');
+  fake.press('a:data');
+  await until(() => said().includes('press not answered'));
+  assert.equal(fake.calls.filter((call) => call === 'answerCallbackQuery').length, 3);
+});
+
 test('two on one message are handled in order, other messages do not wait', async (t) => {
   const { fake, run } = await aChannel(t);
   const order: string[] = [];

@@ -124,6 +124,17 @@ const cases: { name: string; lines: string[]; want: string[] }[] = [
     want: ['err: 03:12:05 Refused for ada@example.com (TooLate): RolloutUndo, shop/checkout-1a2b'],
   },
   {
+    name: 'a question is put to somebody, and may be left again',
+    lines: [
+      logged('info', 'decision', { ...decision, ...fix, decision: 'Asked' }),
+      logged('info', 'decision', { ...decision, decision: 'Back' }),
+    ],
+    want: [
+      'err: 03:12:05 asked ada@example.com once more: RolloutUndo, shop/checkout-1a2b',
+      'err: 03:12:05 ada@example.com went back',
+    ],
+  },
+  {
     name: 'a press on nothing we know has no what and where',
     lines: [logged('info', 'decision', { ...decision, decision: 'Refused', reason: 'Unreadable' })],
     want: ['err: 03:12:05 Refused for ada@example.com (Unreadable)'],

@@ -44,7 +44,7 @@ const plans: [string, Partial<GroupFacts>, string[], number?][] = [
 ]; // prettier-ignore
 for (const [name, facts, want, againInMs] of plans)
   test(name, () => {
-    const plan = planMessages({ fixes: [], notices: [], nowMs, coalesceMs: 5_000, maxPerMinute: 4, addressesOf: () => [team], seen: seenAgo(60_000, 60_000), postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined), isStuck: () => false, isPosting: () => false, ...facts }); // prettier-ignore
+    const plan = planMessages({ fixes: [], notices: [], nowMs, coalesceMs: 5_000, maxPerMinute: 4, addressesOf: () => [team], seen: seenAgo(60_000, 60_000), postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined), isStuck: () => false, isPosting: () => false, alsoSentAtMs: () => [], ...facts }); // prettier-ignore
     const said = plan.steps.map((step) => (step.do === 'join' ? 'join' : ['open', step.address.thread].filter(Boolean).join(' '))); // prettier-ignore
     assert.deepEqual([said, plan.againInMs], [want, againInMs]);
   });

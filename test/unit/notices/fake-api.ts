@@ -1,6 +1,7 @@
 import type { Api, KubeObject } from '../../../src/kube/api.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
+import { noticeSpecSchema } from '../../../src/kube/notice.ts';
 import type { Ref } from '../../../src/kube/resources.ts';
 import type { Change } from '../../../src/kube/watch.ts';
 import { at } from '../../support/fixes.ts';
@@ -41,6 +42,7 @@ export function fakeNotices() {
     create: async <T extends KubeObject>(_ref: object, body: object): Promise<T> =>
       around('create', () => {
         const notice = body as Notice;
+        if (!noticeSpecSchema.safeParse(notice.spec).success) throw new ApiError('spec is invalid', 422, 'Invalid');
         if (notices.has(notice.metadata.name)) throw new ApiError('already exists', 409, 'AlreadyExists');
         const metadata = { ...notice.metadata, uid: `uid-${notice.metadata.name}`, creationTimestamp: at('02:12:40') };
         return put({ ...notice, metadata }) as KubeObject as T;
@@ -51,6 +53,7 @@ export function fakeNotices() {
         const { spec, status } = body as { spec?: object; status?: object };
         const merged = Object.entries({ ...before.status, ...status }).filter(([, value]) => value !== null);
         const next = { ...before, spec: { ...before.spec, ...spec }, status: Object.fromEntries(merged) };
+        if (!noticeSpecSchema.safeParse(next.spec).success) throw new ApiError('spec is invalid', 422, 'Invalid');
         return put(next) as KubeObject as T;
       }),
     delete: async (ref: Ref): Promise<void> =>

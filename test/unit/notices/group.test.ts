@@ -21,6 +21,7 @@ function plan(over: Partial<GroupFacts>, seenMsAgo = 60_000) {
     postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined),
     isStuck: () => false,
     isPosting: () => false,
+    alsoSentAtMs: () => [],
     ...over,
   });
   const said = steps.map((step) => {
@@ -104,6 +105,17 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
     facts: { fixes: [aFix()], notices: [...full.slice(1), aNoticeOf([aFix({ n: 30 })])] },
     said: [],
     againInMs: 20_000,
+  },
+  {
+    name: 'so does one that no Notice tells of any more',
+    facts: { fixes: [aFix()], notices: full.slice(1), alsoSentAtMs: () => [nowMs - 40_000] },
+    said: [],
+    againInMs: 20_000,
+  },
+  {
+    name: 'posted far in the future, by a clock that was set back: nobody is silenced by it',
+    facts: { fixes: [aFix()], notices: full.map((notice) => ({ ...notice, status: posted(-1_200) })) },
+    said: ['open -100500: checkout'],
   },
   {
     name: 'a successor joins the message',

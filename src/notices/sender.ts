@@ -1,0 +1,138 @@
+import type { Channel, ChannelName } from '../channels/channel.ts';
+import type { Config } from '../config/schema.ts';
+import type { Notice } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { iso } from '../lib/clock.ts';
+import { RetryLater, messageOf } from '../lib/errors.ts';
+import { scrub } from '../lib/log.ts';
+import { nextSlot } from '../lib/window.ts';
+import { composeFarewell, composeMessage } from './compose.ts';
+import { closesAtMs, isPending } from './context.ts';
+import type { MessageContext, Questions } from './context.ts';
+import type { Delivery, Pacing } from './delivery.ts';
+import { countsOf, whatIsDue } from './due.ts';
+import type { Message } from './message.ts';
+import { contextFor } from './notice-body.ts';
+import type { NoticeStatusWriter } from './notice-status.ts';
+import type { Address } from './route.ts';
+import { stateHash } from './state.ts';
+
+export interface SenderDeps {
+  clock: Clock;
+  current: () => Config;
+  timeZone: string;
+  confirms: Questions;
+  pacing: Pacing;
+  status: NoticeStatusWriter;
+  /** When messages were posted in that chat, the last minute's at least. */
+  postTimes(address: Address): number[];
+  /** For counting. */
+  onNotice?: ((what: 'posted' | 'edited' | 'failed', channel: ChannelName) => void) | undefined;
+}
+
+/** Everything about one message: its record, and who carries it. */
+export interface Parcel {
+  notice: Notice;
+  members: Remediation[];
+  channel: Channel;
+  delivery: Delivery;
+}
+
+export interface Sender {
+  /** Posts or edits, if that is due and allowed; returns how long to wait before looking again, 0: for nothing. */
+  bringUpToDate(parcel: Parcel): Promise<number>;
+  /** Its Remediations are gone: a message that still asks for something is told so. Best effort. */
+  sayFarewell(parcel: Parcel): Promise<void>;
+}
+
+const minuteMs = 60_000;
+
+export function createSender(deps: SenderDeps): Sender {
+  const { clock, current, pacing, status } = deps;
+  const contextOf = (notice: Notice): MessageContext =>
+    contextFor(notice, { ...deps, config: current(), nowMs: clock.now() });
+
+  async function bringUpToDate(parcel: Parcel): Promise<number> {
+    const { notice, members, delivery } = parcel;
+    const nowMs = clock.now();
+    const context = contextOf(notice);
+    const wanted = { shown: stateHash(members, context), counts: countsOf(members) };
+    if (isForgotten(parcel, nowMs)) delete delivery.shown;
+    delivery.shownAtMs ??= nowMs;
+    const due = whatIsDue(delivery, wanted, nowMs);
+    if (due.do === 'wait') return soonest([due.ms, ...members.map((fix) => untilClosedMs(fix, nowMs))]);
+    const forPress = due.do === 'edit' && due.about === 'state' && members.some(context.confirming);
+    const waitMs =
+      due.do === 'post' ? postWaitMs(notice, nowMs) : pacing.waitMs(notice.spec, forPress ? 'press' : due.about, nowMs);
+    if (waitMs > 0) return waitMs;
+    const message = composeMessage(members, context);
+    await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message));
+    deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec.channel);
+    Object.assign(delivery, { ...wanted, shownAtMs: clock.now(), saved: false });
+    delete delivery.errorLogged;
+    return soonest(members.map((fix) => untilClosedMs(fix, nowMs)));
+  }
+
+  /** The plan keeps the limit for what it opens; what could not leave for a while comes back when it likes. */
+  const postWaitMs = ({ spec }: Notice, nowMs: number): number =>
+    nextSlot(deps.postTimes(spec), current().notices.maxPerMinute, minuteMs, nowMs) - nowMs;
+
+  async function post({ notice, delivery, channel }: Parcel, message: Message): Promise<void> {
+    const { name } = notice.metadata;
+    delivery.posting = true;
+    delivery.attempts += 1;
+    pacing.reserve(notice.spec, name, clock.now());
+    const id = await channel.post(notice.spec, message).catch((error: unknown) => {
+      pacing.release(notice.spec, name);
+      throw error;
+    });
+    Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
+  }
+
+  async function edit({ notice, delivery, channel }: Parcel, message: Message): Promise<void> {
+    pacing.spend(notice.spec, clock.now());
+    await channel.edit(notice.spec, delivery.message!, message);
+  }
+
+  async function attempt({ notice, delivery }: Parcel, call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      deps.onNotice?.('failed', notice.spec.channel);
+      if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
+      await status.saveError(notice, delivery, scrub(messageOf(error)));
+      throw error;
+    } finally {
+      delivery.posting = false;
+    }
+  }
+
+  return {
+    bringUpToDate,
+    async sayFarewell(parcel) {
+      const message = composeFarewell(parcel.members, contextOf(parcel.notice));
+      if (!parcel.delivery.message || message.cards.length === 0) return;
+      await attempt(parcel, () => edit(parcel, message)).catch((error: unknown) => {
+        if (error instanceof RetryLater) throw error; // any other no is final
+      });
+    },
+  };
+}
+
+/** Posted by an earlier process, and not looked at by this one yet. */
+const isForgotten = ({ channel, delivery, members }: Parcel, nowMs: number): boolean =>
+  channel.forgets === true &&
+  delivery.shownAtMs === undefined &&
+  delivery.message !== undefined &&
+  members.some((fix) => isPending(fix, nowMs));
+
+/** When its buttons can no longer act, whoever notices first. */
+const untilClosedMs = (fix: Remediation, nowMs: number): number =>
+  isPending(fix, nowMs) ? closesAtMs(fix) - nowMs : 0;
+
+/** Of those that are to be waited for; 0: none. */
+const soonest = (waitsMs: readonly number[]): number => {
+  const some = waitsMs.filter((ms) => ms > 0);
+  return some.length === 0 ? 0 : Math.min(...some);
+};

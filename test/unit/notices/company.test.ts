@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { composeMessage } from '../../../src/notices/compose.ts';
+import { aContext } from '../../golden/scenes.ts';
+import type { FixOptions } from '../../support/fixes.ts';
+import { aFix, aNotice, aQuotaFix, approvedByAda, condition, executed, uidOf } from '../../support/fixes.ts';
+
+/* A message about several: whose each button is, and how they are all together. */
+
+const labels = (members: Remediation[], over = {}): string[] =>
+  composeMessage(members, aContext(over)).cards.flatMap(({ buttons }) => buttons.flat().map(({ label }) => label));
+const title = (members: Remediation[]): string => {
+  const { title } = composeMessage(members, aContext());
+  return `${title?.dot}: ${title?.text}`;
+};
+const statefulSet = (n: number) =>
+  aFix({ n, name: 'api', incident: { object: { kind: 'StatefulSet', name: 'api', uid: uidOf(n) } } });
+const applied = (n: number, over: FixOptions = {}): Remediation =>
+  aFix({ n, phase: 'Applied', approval: approvedByAda, ...over, status: { execution: executed, ...over.status } });
+const expired = (n: number, name: string) =>
+  aFix({ n, name, phase: 'Expired', conditions: [condition('Expired', '02:42:35')] });
+const recovered = (n: number) => applied(n, { phase: 'Recovered', conditions: [condition('Recovered', '02:14:53')] });
+
+const named: [string, Remediation[], string[]][] = [
+  ['one namespace: the name is enough', [aFix(), aFix({ n: 2, name: 'web' })], ['checkout · Approve undo', 'checkout · Reject', 'web · Approve undo', 'web · Reject']],
+  ['two teams with an api each', [aFix({ name: 'api' }), aFix({ n: 2, name: 'api', namespace: 'payments' })], ['shop/api · Approve undo', 'shop/api · Reject', 'payments/api · Approve undo', 'payments/api · Reject']],
+  ['a Deployment and a StatefulSet of one name', [aFix({ name: 'api' }), statefulSet(2)], ['shop/Deployment/api · Approve undo', 'shop/Deployment/api · Reject', 'shop/StatefulSet/api · Approve undo', 'shop/StatefulSet/api · Reject']],
+]; // prettier-ignore
+for (const [name, members, want] of named) test(name, () => assert.deepEqual(labels(members), want));
+
+test('the question of a member names what it is about once, and says who is asked', () => {
+  const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: aContext().nowMs + 30_000 };
+  const members = [aFix(), aQuotaFix()];
+  const over = {
+    confirming: (fix: Remediation) => (fix.metadata.uid === members[1]!.metadata.uid ? asked : undefined),
+  };
+  assert.deepEqual(labels(members, over).slice(2), [
+    'Yes, delete quota platform-hardening',
+    'platform-hardening · Back',
+  ]);
+  const { cards } = composeMessage(members, aContext(over));
+  assert.deepEqual(cards[1]?.footer, ['Ada is asked once more, until 03:14:50 CET']);
+});
+
+const titles: [string, Remediation[], string][] = [
+  ['all fail in one namespace', [aFix(), aFix({ n: 2, name: 'web' })], 'red: 2 workloads are failing in shop: checkout 0/3, web 0/3'],
+  ['in two', [aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })], 'red: 2 workloads are failing: shop/checkout 0/3, pay/web 0/3'],
+  ['one is being fixed', [applied(1, { status: { sightings: { count: 1, lastSeen: '', ready: 3, desired: 3 } } }), aFix({ n: 2, name: 'web' })], 'red: 1 of 2 still failing in shop: web 0/3'],
+  ['both are', [applied(1), applied(2, { name: 'web' })], 'blue: 2 of 2 being fixed in shop: checkout 0/3, web 0/3'],
+  ['one of them was not critical', [aNotice(), recovered(1)], 'orange: 1 of 2 still failing in shop: reports 0/2'],
+  ['nobody decided, and both go on crashing', [expired(1, 'checkout'), expired(2, 'web')], 'red: 2 workloads are failing in shop: checkout 0/3, web 0/3'],
+  ['one recovered, of the other nobody decided', [recovered(1), expired(2, 'web')], 'red: 1 of 2 still failing in shop: web 0/3'],
+  ['all is over', [recovered(1), aFix({ n: 2, phase: 'Resolved' })], 'green: All 2 are over in shop'],
+]; // prettier-ignore
+for (const [name, members, want] of titles) test(`the title when ${name}`, () => assert.equal(title(members), want));
+
+test('of what nobody decided and goes on, the message says so', () => {
+  const { cards } = composeMessage([expired(1, 'checkout'), expired(2, 'web')], aContext());
+  assert.deepEqual(cards.map(({ footer }) => footer), [['Not over yet: checkout keeps crashing, 0/3 ready'], ['Not over yet: web keeps crashing, 0/3 ready']]); // prettier-ignore
+});
+
+test('what can be decided comes before what cannot, and has its buttons however many others there are', () => {
+  const noticed = Array.from({ length: 30 }, (_, n) => aNotice({ n: n + 10, incident: { severity: 'critical', firstSeen: '2026-11-16T01:00:00Z' } })); // prettier-ignore
+  const beingFixed = Array.from({ length: 30 }, (_, n) => applied(n + 50, { name: `svc-${n}` }));
+  const want = ['shop/Deployment/checkout · Approve undo', 'shop/Deployment/checkout · Reject'];
+  assert.deepEqual(labels([...noticed, ...beingFixed, aFix()]), want);
+});
+
+test('twenty can be decided on one message, and how many more there are is said', () => {
+  const many = Array.from({ length: 23 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}` }));
+  const { cards, rest } = composeMessage(many, aContext());
+  assert.equal(cards.filter(({ buttons }) => buttons.length > 0).length, 20);
+  assert.equal(rest, 'and 3 more: kubectl get fix -A');
+});
+
+test('in several namespaces every line says which', () => {
+  const { cards } = composeMessage([aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })], aContext());
+  assert.match(cards[0]!.subtitle ?? '', /^shop · /);
+  assert.equal(cards[1]!.headline, 'pay: web keeps crashing, 0/3 ready');
+});

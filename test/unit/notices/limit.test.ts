@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RetryLater } from '../../../src/lib/errors.ts';
+import { aFix, at } from '../../support/fixes.ts';
+import { aDesk, gone, type Said, upsert } from './desk.ts';
+
+/* At most four new messages in any minute in a chat, and none of them lost. */
+
+const minuteMs = 60_000;
+const posts = (said: readonly Said[]): number[] => said.filter(({ what }) => what === 'post').map(({ atMs }) => atMs);
+const mostInAMinute = (times: readonly number[]): number =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + minuteMs).length));
+
+test('ten topics of one chat after an outage: the limit holds, and all are told', async () => {
+  const routes = Array.from({ length: 10 }, (_, n) => ({
+    namespaces: [`team-${n}`],
+    chat: '-100500',
+    thread: `${n + 1}`,
+  }));
+  const desk = aDesk({ config: { channels: { telegram: { chat: '-100500', routes, apiRoot: 'http://x' } } } });
+  desk.vendor.down = new RetryLater('Telegram cannot be reached', 5_000);
+  desk.startWith(Array.from({ length: 10 }, (_, n) => aFix({ n: n + 1, name: 'api', namespace: `team-${n}` })));
+  await desk.clock.advance(2 * minuteMs);
+  desk.vendor.down = undefined;
+  await desk.clock.advance(5 * minuteMs);
+  assert.equal(posts(desk.said).length, 10);
+  assert.equal(mostInAMinute(posts(desk.said)), 4);
+});
+
+test('a message whose Remediation is gone still counts', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([]);
+  for (let n = 1; n <= 8; n++) {
+    const fix = aFix({ n, name: `svc-${n}`, namespace: `pr-${n}` });
+    outbox.onFix(upsert(fix));
+    await desk.clock.advance(5_100);
+    outbox.onFix(gone(fix));
+    await desk.clock.advance(100);
+  }
+  assert.ok(mostInAMinute(posts(desk.said)) <= 4, String(mostInAMinute(posts(desk.said))));
+});
+
+test('more than a message can hold: the others go into the next one', async () => {
+  const desk = aDesk();
+  desk.startWith(Array.from({ length: 1_001 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}` })));
+  await desk.clock.advance(minuteMs);
+  assert.equal(desk.posts().length, 2);
+  const members = desk.server.all().map(({ spec }) => spec.members.length);
+  assert.deepEqual(members.sort(), [1, 1_000]);
+});
+
+test('what would join a message that leaves just then gets one of its own, with its own sound', async () => {
+  const desk = aDesk();
+  const { patch } = desk.server.api;
+  desk.server.api.patch = async (...call: Parameters<typeof patch>) => {
+    if (!call[0].subresource) await desk.clock.sleep(300); // the members of a Notice grow slowly
+    return patch(...call) as never;
+  };
+  desk.vendor.down = new RetryLater('down', 5_000);
+  const { outbox } = desk.startWith([aFix({ incident: { severity: 'warning' } })]);
+  await desk.clock.advance(9_900);
+  outbox.onFix(upsert(aFix({ n: 2, name: 'web' })));
+  await desk.clock.advance(4_000);
+  desk.vendor.down = undefined;
+  await desk.clock.advance(10_000);
+  const first = desk.said[0]!;
+  assert.equal(first.atMs - Date.parse(at('02:12:40')) >= 15_000, true);
+  const withWeb = desk.said.find(({ headlines }) => headlines.some((line) => line.startsWith('web ')));
+  assert.equal(withWeb?.what, 'post');
+});
