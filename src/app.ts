@@ -8,6 +8,7 @@ import { createChannels } from './channels/channels.ts';
 import { createTerminalLines } from './cli/terminal-lines.ts';
 import type { Config } from './config/schema.ts';
 import { loadConfig } from './config/load.ts';
+import { isSelected } from './config/selection.ts';
 import { whoAmI } from './connect.ts';
 import { createController } from './controller/controller.ts';
 import { readHealth } from './diagnosis/health.ts';
@@ -17,7 +18,7 @@ import { createTracker } from './incidents/tracker.ts';
 import type { Api } from './kube/api.ts';
 import { createApi } from './kube/client.ts';
 import { loadKubeConfig } from './kube/config.ts';
-import { createFeed, type Feed } from './kube/feed.ts';
+import { createFeed, type Feed, onlyOf } from './kube/feed.ts';
 import { viewNotice } from './kube/notice.ts';
 import { type Remediation, viewRemediation } from './kube/remediation.ts';
 import type { Watch } from './kube/watch.ts';
@@ -152,7 +153,7 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
   const tracker = createTracker({
     ...ground,
     owners: createOwnerResolver(api),
-    readHealth: (subject) => readHealth(api, subject),
+    readHealth: (subject, nowMs) => readHealth(api, subject, nowMs),
     derive: (subject, nowMs) => derive(subject, { reader: api, history, config: current(), nowMs }),
     count,
     onRecorded: (failureClass) => metrics.incidents.inc({ class: failureClass }),
@@ -175,8 +176,10 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
   });
 
-  fixes.subscribe({ onList: tracker.onFixes, onChange: tracker.onFix });
-  fixes.subscribe({ onList: outbox.onFixes, onChange: outbox.onFix });
+  // Others are another installation's: its watcher sees to them, and tells of them.
+  const isOurs = ({ metadata }: Remediation): boolean => isSelected(current(), metadata.namespace ?? '', ownNamespace);
+  fixes.subscribe(onlyOf(isOurs, { onList: tracker.onFixes, onChange: tracker.onFix }));
+  fixes.subscribe(onlyOf(isOurs, { onList: outbox.onFixes, onChange: outbox.onFix }));
   const notices = createFeed({ api, clock, log, kind: 'Notice', scopes: [ownNamespace], view: viewNotice });
   notices.subscribe({ onList: outbox.onNotices, onChange: outbox.onNotice });
 

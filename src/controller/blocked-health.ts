@@ -6,16 +6,17 @@ import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { controllerOf } from '../kube/views.ts';
 
-/** After the quota is gone: are the workloads that it blocked as they should be? One that is gone is no trouble. */
+/** After the quota is gone: are the workloads that it blocked as they should be? One of several that is gone is no trouble. */
 export async function readBlockedHealth(
   reader: Reader,
   namespace: string,
   blocked: readonly Blocked[],
+  nowMs: number,
 ): Promise<LiveHealth> {
   if (blocked.length === 0) return { ...gone, gone: false, healthy: false, why: 'whom it blocked is not known' };
   const from = createSnapshot(reader, namespace);
   const workloads = await Promise.all(blocked.map((owner) => workloadOf(from, namespace, owner)));
-  return readAffected(reader, namespace, [...new Set(workloads)]);
+  return readAffected(reader, namespace, [...new Set(workloads)], nowMs);
 }
 
 /** A ReplicaSet may be scaled down or gone because its Deployment rolled on: the Deployment is what counts. */

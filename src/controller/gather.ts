@@ -106,12 +106,13 @@ async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
 const stableSince = (fix: Remediation, { stable }: Memory, live: LiveHealth, nowMs: number): Stable | undefined =>
   nextStable(stable, live, timeMs(fix.status?.sightings?.lastSeen), nowMs);
 
-/** The quota itself is gone by now: what counts is whom it blocked. Any other target that is gone did not recover. */
+/** The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off, did not recover. */
 async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
-  if (fix.spec.action?.type === 'DeleteResourceQuota') {
-    return readBlockedHealth(api, contextOf(fix, api).namespace, fix.status?.execution?.blocked ?? []);
-  }
-  const live = await readHealth(api, subjectOf(fix), nowMs);
+  const { namespace } = contextOf(fix, api);
+  const live =
+    fix.spec.action?.type === 'DeleteResourceQuota'
+      ? await readBlockedHealth(api, namespace, fix.status?.execution?.blocked ?? [], nowMs)
+      : await readHealth(api, subjectOf(fix), nowMs);
   if (live.gone) return { ...live, healthy: false, why: 'it is no longer there' };
   return live.ended ? { ...live, healthy: false, why: live.ended } : live;
 }

@@ -4,7 +4,7 @@ import { gone, workloadHealth } from '../health/workload.ts';
 import { isShort } from '../health/blocked.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Kind } from '../kube/resources.ts';
-import { controllerOf } from '../kube/views.ts';
+import { controllerOf, hasCondition } from '../kube/views.ts';
 import { isWaiting, readBlocked, readQuota } from './quota.ts';
 import { createSnapshot } from './snapshot.ts';
 import { readWorkload } from './workload.ts';
@@ -17,16 +17,17 @@ export interface HealthSubject {
 }
 
 /** Reads the live target and judges it; every "is it still true" of both streets is this one. */
-export async function readHealth(reader: Reader, subject: HealthSubject): Promise<LiveHealth> {
+export async function readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
   const { namespace, object } = subject;
-  if (object.kind === 'ResourceQuota') return readQuotaHealth(reader, subject);
+  if (object.kind === 'ResourceQuota') return readQuotaHealth(reader, subject, nowMs);
   const workload = await readWorkload(reader, namespace, object);
-  return workload ? workloadHealth(workload.counts, workload.pods) : gone;
+  return workload ? workloadHealth(workload.counts, workload.pods, nowMs) : gone;
 }
 
 async function readQuotaHealth(
   reader: Reader,
   { namespace, object, affected = [] }: HealthSubject,
+  nowMs: number,
 ): Promise<LiveHealth> {
   const quota = await readQuota(reader, namespace, { ...object, uid: '' });
   // Another one of that name has its own incident; this one's is over.
@@ -36,12 +37,13 @@ async function readQuotaHealth(
   if (!refused.healthy || affected.length === 0) return refused;
   const from = createSnapshot(reader, namespace);
   const [touched, ...short] = await Promise.all([
-    readAffected(reader, namespace, affected),
+    readAffected(reader, namespace, affected, nowMs),
     ...affected.map(async (workload) => ((await isShortOfPods(from, namespace, workload)) ? [workload] : [])),
   ]);
   // That they have their pods is the quota's matter; whether these are well is their own.
   const why = short.flat().map((workload) => `${workload} waits for pods`);
-  return { ...touched, healthy: why.length === 0, why: why.join('; ').slice(0, 512), gone: refused.gone };
+  const { ended: _, ...counts } = touched;
+  return { ...counts, restarts: 0, healthy: why.length === 0, why: why.join('; ').slice(0, 512), gone: refused.gone };
 }
 
 async function isShortOfPods(reader: Reader, namespace: string, workload: string): Promise<boolean> {
@@ -62,16 +64,19 @@ async function isShortOfPods(reader: Reader, namespace: string, workload: string
 /** More than these are read from whole lists. */
 const mostSingly = 3;
 
-/** The workloads together: healthy when each of them is, or is gone. */
+/** The workloads together: healthy when each of them is, or is gone; gone, or ended, when all that are left of them are. */
 export async function readAffected(
   reader: Reader,
   namespace: string,
   affected: readonly string[],
+  nowMs: number,
 ): Promise<LiveHealth> {
   const from = affected.length > mostSingly ? createSnapshot(reader, namespace) : reader;
   const each = await Promise.all(
-    affected.map(async (workload) => ({ workload, live: await readNamed(from, namespace, workload) })),
+    affected.map(async (workload) => ({ workload, live: await readNamed(from, namespace, workload, nowMs) })),
   );
+  const there = each.filter(({ live }) => !live.gone);
+  const ended = there.every(({ live }) => live.ended) ? there[0]?.live.ended : undefined;
   const sick = each.filter(({ live }) => !live.healthy);
   const sum = (field: 'ready' | 'desired' | 'restarts'): number =>
     each.reduce((total, { live }) => total + live[field], 0);
@@ -88,23 +93,25 @@ export async function readAffected(
     restarts: sum('restarts'),
     longestUptimeMs: Math.max(0, ...each.map(({ live }) => live.longestUptimeMs)),
     affected: [...affected],
-    gone: false,
+    gone: there.length === 0,
+    ...(ended && { ended }),
   };
 }
 
 const workloadKinds: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
 
 /** Only workloads can be short of pods; anything else in that list is not what keeps an incident open. */
-async function readNamed(reader: Reader, namespace: string, workload: string): Promise<LiveHealth> {
+async function readNamed(reader: Reader, namespace: string, workload: string, nowMs: number): Promise<LiveHealth> {
   const [kind = '', name = ''] = workload.split('/');
+  if (kind === 'CronJob') return { ...gone, gone: false, ended: 'its next run has not come yet' };
   if (!workloadKinds.has(kind)) return gone;
-  // A Job that failed is somebody's trouble, but it waits for pods no longer.
   if (kind === 'Job') return readJob(reader, namespace, name);
-  return readHealth(reader, { namespace, object: { kind, name, uid: '' } });
+  return readHealth(reader, { namespace, object: { kind, name, uid: '' } }, nowMs);
 }
 
 async function readJob(reader: Reader, namespace: string, name: string): Promise<LiveHealth> {
   const job = await reader.get<KubeObject>({ kind: 'Job', namespace, name });
-  if (!job || !isShort('Job', job)) return gone;
-  return { ...gone, gone: false, healthy: false, why: 'it has no pod', desired: 1 };
+  if (!job) return gone;
+  const why = hasCondition(job, 'Failed') ? 'the Job failed for good' : isShort('Job', job) ? 'it waits for pods' : '';
+  return { ...gone, gone: false, healthy: why === '', why, ready: why === '' ? 1 : 0, desired: 1 };
 }

@@ -4,13 +4,14 @@ import {
   refusalBy,
   refusalsIn,
   refusalsOf,
+  refusalsSince,
   type RefusedOwner,
   wouldFit,
 } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
-import { type ReplicaSetView, viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';
+import { controllerOf, type ReplicaSetView, timeMs, viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';
 
 export interface QuotaObject extends KubeObject {
   spec?: { hard?: Record<string, string> } & Record<string, unknown>;
@@ -40,14 +41,27 @@ export async function readBlocked(reader: Reader, namespace: string, quota: Quot
   const refusals = refusalsIn(events.flatMap((event) => viewEvent(event) ?? []));
   const fits = (refusal: string): boolean => wouldFit(refusal, { ...spec, ...status });
   const refusal = (words: readonly string[]): string | undefined => refusalBy(metadata.name, words, fits);
+  const refused = otherOwners(refusals);
+  const newestPodMs = refused.length > 0 ? await readNewestPods(reader, namespace) : new Map<string, number>();
+  const since = (owner: RefusedOwner): string[] => refusalsSince(owner, newestPodMs.get(owner.uid) ?? 0);
   const [sets, ...others] = await Promise.all([
     blockedReplicaSets(reader, namespace, (rs) => refusal(refusalsOf(rs, refusals))),
-    ...otherOwners(refusals).map((owner) => readOther(reader, namespace, owner, refusal(owner.refusals))),
+    ...refused.map((owner) => readOther(reader, namespace, owner, refusal(since(owner)))),
   ]);
   return [...sets, ...others.filter((owner) => owner !== undefined)]
     .map((owner) => ({ ...owner, fits: fits(owner.refusal) }))
     .sort((a, b) => (`${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1))
     .slice(0, mostBlocked);
+}
+
+/** When the newest pod of each owner was let in, by the owner's uid. */
+async function readNewestPods(reader: Reader, namespace: string): Promise<Map<string, number>> {
+  const newest = new Map<string, number>();
+  for (const { metadata } of await reader.list<KubeObject>('Pod', namespace)) {
+    const uid = controllerOf(metadata)?.uid ?? '';
+    newest.set(uid, Math.max(newest.get(uid) ?? 0, timeMs(metadata.creationTimestamp)));
+  }
+  return newest;
 }
 
 type Refused = Omit<BlockedOwner, 'fits'>;

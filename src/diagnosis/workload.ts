@@ -74,7 +74,7 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
       };
     }
     case 'CronJob': // it has no pods of its own: those of its Jobs speak for it
-      return { desired: 0, ready: 0, settled: true };
+      return { desired: 0, ready: 0, settled: true, ...(raw.spec?.suspend && { ended: 'it was suspended' }) };
     case 'ReplicaSet':
       return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp, ...switchedOff(desired) };
     default: {
@@ -97,7 +97,7 @@ async function jobsOf(reader: Reader, cronJob: KubeObject): Promise<RawWorkload[
 /** A CronJob is as well as its last run that came to an end. Those that succeeded may be gone at once: it remembers when. */
 function lastRun(cronJob: RawWorkload, jobs: readonly RawWorkload[]): { trouble?: string } {
   const last = jobs.find((job) => hasCondition(job, 'Complete') || hasCondition(job, 'Failed'));
-  if (!last || !hasCondition(last, 'Failed')) return {};
+  if (!last || !hasCondition(last, 'Failed') || cronJob.spec?.suspend) return {};
   const succeededAtMs = timeMs(cronJob.status?.['lastSuccessfulTime']);
   return succeededAtMs > timeMs(last.metadata.creationTimestamp) ? {} : { trouble: 'its last run failed' };
 }

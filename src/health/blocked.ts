@@ -46,12 +46,17 @@ export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts)
   );
 }
 
+export interface Refusal {
+  words: string;
+  atMs: number;
+}
+
 /** Who was refused, and with which words, newest first. */
 export interface RefusedOwner {
   kind: string;
   name: string;
   uid: string;
-  refusals: string[];
+  refusals: Refusal[];
 }
 /** By the owner's uid. */
 export type Refusals = ReadonlyMap<string, RefusedOwner>;
@@ -59,9 +64,9 @@ export type Refusals = ReadonlyMap<string, RefusedOwner>;
 export function refusalsIn(events: readonly EventView[]): Refusals {
   const owners = new Map<string, RefusedOwner>();
   const refused = events.filter(({ reason }) => reason === 'FailedCreate').sort((a, b) => b.lastSeenMs - a.lastSeenMs);
-  for (const { object, message } of refused) {
+  for (const { object, message, lastSeenMs } of refused) {
     const owner = owners.get(object.uid) ?? { kind: object.kind, name: object.name, uid: object.uid, refusals: [] };
-    owner.refusals.push(message);
+    owner.refusals.push({ words: message, atMs: lastSeenMs });
     owners.set(object.uid, owner);
   }
   return owners;
@@ -87,8 +92,13 @@ export function refusalBy(
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/replicaset/replica_set_utils.go (calculateStatus)
  */
 export function refusalsOf({ uid, desired, createFailure }: ReplicaSetView, events: Refusals): readonly string[] {
-  return desired > 0 && createFailure !== undefined ? (events.get(uid)?.refusals ?? [createFailure]) : [];
+  if (desired === 0 || createFailure === undefined) return [];
+  return events.get(uid)?.refusals.map(({ words }) => words) ?? [createFailure];
 }
+
+/** What was said before its last pod was let in is history: its next one may be another size. */
+export const refusalsSince = ({ refusals }: RefusedOwner, newestPodMs: number): string[] =>
+  refusals.filter(({ atMs }) => atMs >= newestPodMs).map(({ words }) => words);
 
 const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job', 'CronJob']);
 
@@ -97,8 +107,16 @@ export const otherOwners = (refusals: Refusals): RefusedOwner[] =>
   [...refusals.values()].filter(({ kind }) => otherKinds.has(kind));
 
 interface OwnerObject extends KubeObject {
-  spec?: { replicas?: number; suspend?: boolean };
+  spec?: { replicas?: number; parallelism?: number; completions?: number; suspend?: boolean };
   status?: Record<string, unknown>;
+}
+
+/** At once, and of those that are left. */
+function wantedByJob(
+  { parallelism = 1, completions }: NonNullable<OwnerObject['spec']>,
+  count: (field: string) => number,
+) {
+  return Math.min(parallelism, (completions ?? parallelism) - count('succeeded'));
 }
 
 /** Whether this owner still has fewer pods than it wants. */
@@ -113,7 +131,7 @@ export function isShort(kind: string, object: KubeObject): boolean {
     case 'DaemonSet':
       return count('currentNumberScheduled') < count('desiredNumberScheduled');
     case 'Job':
-      return !has('Complete') && !has('Failed') && spec.suspend !== true && count('active') === 0;
+      return !has('Complete') && !has('Failed') && spec.suspend !== true && count('active') < wantedByJob(spec, count);
     case 'CronJob': // a quota on Jobs refuses those of the next schedule as well
       return spec.suspend !== true;
     default:

@@ -11,27 +11,27 @@ export const isLooping = ({ waiting, isDown, restarts, ended }: ContainerView): 
 
 const isLiving = (pod: PodView): boolean => !pod.deleting && !isFinished(pod);
 
-/** A living pod that loops, or that was started again and is not ready. */
-export const isCrashing = (pod: PodView): boolean =>
-  isLiving(pod) && pod.containers.some((it) => isLooping(it) || (it.restarts > 0 && !it.ready));
-
 /** The longest back-off between two starts is five minutes. */
 const latelyMs = 600_000;
 
+const hasEndedLately = ({ restarts, ended }: ContainerView, nowMs: number): boolean =>
+  restarts > 0 && nowMs - (ended?.finishedAtMs ?? 0) < latelyMs;
+
+/** A living pod that loops, or that was started again lately and is not ready. A restart of last week is no crash of now. */
+export const isCrashing = (pod: PodView, nowMs: number): boolean =>
+  isLiving(pod) && pod.containers.some((it) => isLooping(it) || (!it.ready && hasEndedLately(it, nowMs)));
+
 /** The same, or up again after an end a moment ago: without a readiness probe that is how it looks between two crashes. */
 export const hasCrashedLately = (pod: PodView, nowMs: number): boolean =>
-  isCrashing(pod) ||
-  (isLiving(pod) &&
-    pod.containers.some(
-      (it) => it.restarts > 0 && !isCompleted(it) && nowMs - (it.ended?.finishedAtMs ?? 0) < latelyMs,
-    ));
+  isCrashing(pod, nowMs) ||
+  (isLiving(pod) && pod.containers.some((it) => !isCompleted(it) && hasEndedLately(it, nowMs)));
 
 /** Up just now, but not for the first time: one restart may happen to anybody. */
 export const keepsCrashing = (pod: PodView, nowMs: number): boolean =>
   hasCrashedLately(pod, nowMs) && pod.containers.some(({ restarts }) => restarts > 1);
 
 /** As an init container is, however many tries it took. */
-const isCompleted = ({ isDown, ended }: ContainerView): boolean => isDown && ended?.exitCode === 0;
+export const isCompleted = ({ isDown, ended }: ContainerView): boolean => isDown && ended?.exitCode === 0;
 
 /** Nothing restarts it any more: an evicted pod stays for hours, its last exits on it, beside its replacement. */
 export const isFinished = ({ phase }: PodView): boolean => phase === 'Failed' || phase === 'Succeeded';

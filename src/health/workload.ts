@@ -1,6 +1,6 @@
-import type { PodView } from '../kube/views.ts';
+import type { ContainerView, PodView } from '../kube/views.ts';
 import type { LiveHealth } from './live.ts';
-import { isCrashing, isFinished, isLooping } from './loop.ts';
+import { isCompleted, isCrashing, isFinished, isLooping } from './loop.ts';
 
 /** A workload's own counts, whatever its kind. */
 export interface WorkloadCounts {
@@ -28,7 +28,7 @@ export const gone: LiveHealth = {
 };
 
 /** Pure. A crash loop's pod in its back-off is not healthy, whatever the counts say. */
-export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[]): LiveHealth {
+export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[], nowMs: number): LiveHealth {
   const living = pods.filter((pod) => !pod.deleting && !isFinished(pod));
   const containers = living.flatMap((pod) => pod.containers);
   const why = firstTrouble(counts, living);
@@ -37,15 +37,19 @@ export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[])
     why,
     ready: counts.ready,
     desired: counts.desired,
-    crashing: living.some(isCrashing),
+    crashing: living.some((pod) => isCrashing(pod, nowMs)),
     hasRoom: false,
     restarts: containers.reduce((sum, container) => sum + container.restarts, 0),
-    longestUptimeMs: Math.max(0, ...containers.map((container) => container.ended?.uptimeMs ?? 0)),
+    longestUptimeMs: longestUptimeMs(containers),
     affected: [],
     gone: false,
     ...(counts.ended && { ended: counts.ended }),
   };
 }
+
+/** Of those that ended otherwise than they should: an init container that is done has not crashed. */
+export const longestUptimeMs = (containers: readonly ContainerView[]): number =>
+  Math.max(0, ...containers.filter((it) => !isCompleted(it)).map(({ ended }) => ended?.uptimeMs ?? 0));
 
 function firstTrouble(counts: WorkloadCounts, pods: readonly PodView[]): string {
   const stuck = pods.flatMap((pod) => pod.containers).find(isLooping);

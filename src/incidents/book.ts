@@ -21,7 +21,10 @@ export function createBook() {
     ofKey,
     holderOf,
     /** The incident of a key; after a restart, as its Remediation remembers it. */
-    incidentOf: (key: string): Incident | undefined => incidents.get(key) ?? adopted(key, holderOf(key)),
+    incidentOf(key: string): Incident | undefined {
+      const holder = holderOf(key);
+      return incidents.get(key) ?? (holder && adopted(key, holder));
+    },
     open: (): Remediation[] => [...fixes.values()].filter((fix) => !isCleared(fix)),
     remember(fix: Remediation): void {
       const known = fixes.get(fix.metadata.uid);
@@ -42,8 +45,8 @@ export function createBook() {
 }
 export type Book = ReturnType<typeof createBook>;
 
-function adopted(key: string, fix: Remediation | undefined): Incident | undefined {
-  if (!fix) return undefined;
+/** As its Remediation remembers it. */
+export function adopted(key: string, fix: Remediation): Incident {
   const { object, class: failureClass, severity, reason, message, firstSeen } = fix.spec.incident;
   const sightings = fix.status?.sightings;
   return {

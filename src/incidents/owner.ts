@@ -18,35 +18,53 @@ export interface OwnerResolver {
 const longestChain = 6;
 
 export function createOwnerResolver(reader: Reader, max = 10_000): OwnerResolver {
-  /** uid of an object -> its controller (null: it has none). ownerReferences of a live uid do not change in practice. */
-  const owners = new LRUCache<string, { owner: Root | null }>({ max });
+  /** uid of an object -> its controller. It changes when a workload is re-created around pods that were left alone. */
+  const owners = new LRUCache<string, Root>({ max });
 
   async function ownerOf(namespace: string, object: Root): Promise<Root | null | 'gone'> {
     const known = object.uid ? owners.get(object.uid) : undefined;
-    if (known) return known.owner;
+    if (known) return known;
     if (!isKnownKind(object.kind)) return null; // a custom owner: as far as its reference takes us
     const live = await reader.get<KubeObject>({ kind: object.kind, namespace, name: object.name }).catch(unreadable);
     if (live === 'unreadable') return null;
     if (!live || (object.uid && live.metadata.uid !== object.uid)) return 'gone';
     const reference = controllerOf(live.metadata);
-    const owner = reference ? rootIn(reference) : null;
-    owners.set(live.metadata.uid, { owner });
+    if (!reference) return null;
+    const owner = rootIn(reference);
+    owners.set(live.metadata.uid, owner);
     return owner;
   }
 
-  async function rootOf(namespace: string, object: Root): Promise<Root | undefined> {
-    let root = object;
+  /** As far as the references lead: the root, or the link that is missing; and what was read from memory for it. */
+  async function climb(
+    namespace: string,
+    object: Root,
+  ): Promise<{ last: Root; isGone: boolean; remembered: string[] }> {
+    const remembered: string[] = [];
+    let last = object;
     for (let depth = 0; depth < longestChain; depth++) {
-      const owner = await ownerOf(namespace, root);
-      if (owner === null) return root;
-      if (owner === 'gone') {
-        const named = ownerByName(root.kind, root.name);
-        // What is gone and was nobody's cannot be broken any more.
-        return named && { ...named, uid: '' };
-      }
-      root = owner;
+      if (owners.has(last.uid)) remembered.push(last.uid);
+      const owner = await ownerOf(namespace, last);
+      if (owner === null) break;
+      if (owner === 'gone') return { last, isGone: true, remembered };
+      last = owner;
     }
-    return root;
+    return { last, isGone: false, remembered };
+  }
+
+  async function rootOf(namespace: string, object: Root): Promise<Root | undefined> {
+    let way = await climb(namespace, object);
+    if (way.isGone && way.remembered.length > 0) {
+      for (const uid of way.remembered) owners.delete(uid);
+      way = await climb(namespace, object);
+    }
+    if (!way.isGone) return way.last;
+    const named = ownerByName(way.last.kind, way.last.name);
+    // What is gone and was nobody's cannot be broken any more.
+    if (!named) return undefined;
+    const root = { ...named, uid: '' };
+    const further = await climb(namespace, root);
+    return further.isGone ? root : further.last;
   }
   return { rootOf };
 }

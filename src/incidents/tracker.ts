@@ -15,7 +15,7 @@ import type { Derived, Subject } from '../proposals/derive.ts';
 import { remediationBody, remediationSpec } from '../proposals/record.ts';
 import { classOf } from '../signals/classes.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
-import { createBook } from './book.ts';
+import { adopted, createBook } from './book.ts';
 import { decideCleared, decideUntold, type Facts } from './decide.ts';
 import { type Incident, renewed } from './incident.ts';
 import { createIntake } from './intake.ts';
@@ -30,7 +30,7 @@ export interface TrackerDeps {
   current(): Config;
   ownNamespace: string;
   owners: OwnerResolver;
-  readHealth(subject: HealthSubject): Promise<LiveHealth>;
+  readHealth(subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
   derive(subject: Subject, nowMs: number): Promise<Derived | undefined>;
   /** The user that our requests carry: a Remediation names it. */
   identity: string;
@@ -103,7 +103,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
   /** A fresh reading, and since when all of them have been good. */
   async function look(key: string, failureClass: string, subject: HealthSubject, nowMs: number): Promise<Facts> {
     const before = runs.get(key);
-    const live = await deps.readHealth(subject).catch((error: unknown) => {
+    const live = await deps.readHealth(subject, nowMs).catch((error: unknown) => {
       if (before) runs.set(key, { ...before, stable: undefined }); // what could not be read was not seen to be healthy
       throw error;
     });
@@ -211,7 +211,16 @@ export function createTracker(deps: TrackerDeps): Tracker {
     runs.delete(key);
     writtenAt.delete(uid);
     log.info({ key, namespace, fix: fix.metadata.name }, 'incident cleared');
+    if (facts.live.gone) await lookForAnother(key, fix, nowMs);
     return nextEpisode(key, facts.live.gone ? (facts.stable?.sinceMs ?? nowMs) : nowMs);
+  }
+
+  /** Somebody put another of the same name in its place: what was listed of that one was taken for known. */
+  async function lookForAnother(key: string, fix: Remediation, nowMs: number): Promise<void> {
+    const seen = book.incidents.get(key) ?? adopted(key, fix);
+    const { kind, name } = seen.object;
+    const live = isKnownKind(kind) ? await api.get<KubeObject>({ kind, namespace: seen.namespace, name }) : undefined;
+    if (live) book.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });
   }
 
   /** A signal that came while the end was being written, or after the target was gone, belongs to what comes next. */

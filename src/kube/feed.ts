@@ -19,6 +19,14 @@ export interface Listener<V> {
   onChange(change: Change<V>): void;
 }
 
+/** The same listener, told only of those that are its own. */
+export const onlyOf = <V>(isOwn: (view: V) => boolean, { onList, onChange }: Listener<V>): Listener<V> => ({
+  onList: (views) => onList(views.filter(isOwn)),
+  onChange: (change) => {
+    if (change.type === 'gone' || isOwn(change.view)) onChange(change);
+  },
+});
+
 export interface Feed<V> {
   watches: Watch[];
   /** Resolves when every listener has had the first list. */
@@ -31,6 +39,11 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
   const listeners: Listener<V>[] = [];
   const first = Promise.withResolvers<void>();
   const held = scopes.map(() => undefined as Map<string, V> | undefined);
+
+  /** A namespace that is gone took our rights with it: the others do not wait for it. */
+  function onForbidden(index: number): void {
+    if (held[index] === undefined) onList(index, []);
+  }
 
   function onList(index: number, views: V[]): void {
     held[index] = new Map(views.map((view) => [view.metadata.uid, view]));
@@ -52,6 +65,7 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
       ...(namespace === undefined ? {} : { namespace }),
       onList: (views) => onList(index, views),
       onChange: (change) => onChange(index, change),
+      onForbidden: () => onForbidden(index),
     }),
   );
   return { watches, listed: first.promise, subscribe: (listener) => void listeners.push(listener) };

@@ -3,7 +3,7 @@ import { untilAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import type { Log } from '../lib/log.ts';
-import { type Api, ApiError, hasCode, type KubeObject, Unreachable, type WatchLine } from './api.ts';
+import { type Api, ApiError, hasCode, isForbidden, type KubeObject, Unreachable, type WatchLine } from './api.ts';
 import { errorOfStatus } from './client-errors.ts';
 import { pageLimit } from './client.ts';
 import type { Kind } from './resources.ts';
@@ -28,6 +28,8 @@ export interface WatchDeps<V> {
   onList(views: V[]): void;
   /** 'gone' also says that an object's view became undefined; it may come for one that was never seen. */
   onChange(change: Change<V>): void;
+  /** It may not be listed: not now, perhaps later. */
+  onForbidden?(): void;
   /** Nothing could be seen in between; what happened then is told from now on, late. */
   onGap?(fromMs: number, untilMs: number): void;
   random?: () => number;
@@ -50,6 +52,14 @@ const longestSilenceMs = 75_000;
 
 /** A server that ends each watch at once is asked no more often than this. */
 const shortestWatchMs = 1_000;
+
+/**
+ * Of Events there are no bookmarks: the API server keeps no watch cache of them, and only that sends any. So that silence
+ * still tells a dead connection from a quiet cluster, the server is asked to end these watches before it would count.
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubeapiserver/default_storage_factory_builder.go (watch cache sizes)
+ */
+const lifetimeSeconds = (kind: Kind, random: () => number): number =>
+  kind === 'Event' ? 45 + Math.floor(random() * 16) : 240 + Math.floor(random() * 61);
 
 /**
  *         +--------------- the version is too old (410) ----------------+
@@ -102,7 +112,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
 
   async function follow(from: string, signal: AbortSignal): Promise<void> {
     const openedAtMs = clock.now();
-    const timeoutSeconds = String(deps.timeoutSeconds ?? 240 + Math.floor(random() * 61));
+    const timeoutSeconds = String(deps.timeoutSeconds ?? lifetimeSeconds(kind, random));
     const query = { ...selector, allowWatchBookmarks: 'true', resourceVersion: from, timeoutSeconds };
     const connection = new AbortController();
     const stop = (): void => connection.abort();
@@ -119,9 +129,15 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
       connection.abort();
     }
     const lastedMs = clock.now() - openedAtMs;
-    if (lastedMs >= shortestWatchMs) return;
+    if (lastedMs >= shortestWatchMs) return endedAsAsked();
     if (heardAtMs < openedAtMs) throw new Unreachable('the server ended the watch at once');
     await clock.sleep(shortestWatchMs - lastedMs, signal);
+  }
+
+  /** Whoever ends a watch in good order is there. */
+  function endedAsAsked(): void {
+    heard();
+    outage.delivers();
   }
 
   async function endWhenDead(connection: AbortController, openedAtMs: number): Promise<void> {
@@ -166,6 +182,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
         } catch (error) {
           if (signal.aborted) return;
           brokenSinceMs ??= heardAtMs;
+          if (!synced && isForbidden(error)) guard('onForbidden', () => deps.onForbidden?.());
           const pauseMs = pauseAfter(error);
           if (pauseMs > 0) await clock.sleep(pauseMs, signal);
         }

@@ -2,6 +2,7 @@ import type { Revision, Workload } from '../diagnosis/workload.ts';
 import { isReplicaSetAvailable, type History } from '../health/history.ts';
 import { hasCrashedLately, isCrashing, keepsCrashing } from '../health/loop.ts';
 import { windowMs } from '../health/stability.ts';
+import { longestUptimeMs } from '../health/workload.ts';
 import type { WayBack } from './proposal.ts';
 
 export interface UndoFacts {
@@ -11,15 +12,24 @@ export interface UndoFacts {
   nowMs: number;
 }
 
-/** How long a revision is known to have been healthy: as this process saw it, or by its pods' own words now. */
+/**
+ * How long a revision is known to have been healthy: as this process saw it, or by its pods' own words now. The words
+ * of those that are left say nothing of those that are not: once it was seen to be short, only what was seen counts.
+ */
 export function healthyMs({ view }: Revision, { workload, history, nowMs }: Omit<UndoFacts, 'stableForMs'>): number {
   const seen = history.longestAvailableMs(view.uid, nowMs);
+  if (history.wasShort(view.uid)) return seen;
   const pods = workload.pods.filter((pod) => pod.owner?.uid === view.uid && !pod.deleting);
   const isAllReady =
     isReplicaSetAvailable(view) && pods.length >= view.desired && pods.every((pod) => pod.readySinceMs);
   const now = isAllReady ? nowMs - Math.max(...pods.map((pod) => pod.readySinceMs ?? nowMs)) : 0;
   return Math.max(seen, now);
 }
+
+/** Most of its pods, all the while: one that never came up is another trouble than what is new now. */
+const longServiceMs = 600_000;
+const servedLong = ({ view }: Revision, { history, nowMs }: UndoFacts): boolean =>
+  history.longestServingMs(view.uid, nowMs) >= longServiceMs;
 
 /** Pure. Undo only what the newest revision brought, and only to one that is known to have been healthy. */
 export function proposeUndo(facts: UndoFacts): WayBack {
@@ -32,15 +42,12 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   if (newest.view.createFailure)
     return { refused: `pods of revision ${newest.view.revision} are refused, which is another trouble than a crash` };
   const own = pods.filter((pod) => pod.owner?.uid === newest.view.uid);
-  if (pods.some((pod) => !own.includes(pod) && (isCrashing(pod) || keepsCrashing(pod, facts.nowMs))))
+  if (pods.some((pod) => !own.includes(pod) && (isCrashing(pod, facts.nowMs) || keepsCrashing(pod, facts.nowMs))))
     return { refused: `pods of an older revision crash as well, so revision ${newest.view.revision} did not bring it` };
   if (!own.some((pod) => hasCrashedLately(pod, facts.nowMs))) return { refused: 'no pod of it crashes at the moment' };
   // A pod that crashes after a minute looks healthy for a minute, each time.
-  const longestUptimeMs = Math.max(
-    0,
-    ...own.flatMap(({ containers }) => containers.map(({ ended }) => ended?.uptimeMs ?? 0)),
-  );
-  if (healthyMs(newest, facts) >= windowMs('CrashLoop', stableForMs, longestUptimeMs))
+  const livedMs = longestUptimeMs(own.flatMap(({ containers }) => containers));
+  if (healthyMs(newest, facts) >= windowMs('CrashLoop', stableForMs, livedMs) || servedLong(newest, facts))
     return { refused: `revision ${newest.view.revision} itself ran healthy before, so the rollout did not bring it` };
   const ranMs = healthyMs(previous, facts);
   // One that broke off before must have held for longer than that.

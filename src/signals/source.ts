@@ -41,7 +41,7 @@ export function watchRevisions({ api, clock, log, namespace, history }: Omit<Sou
     view: viewReplicaSet,
     onGap: (fromMs, untilMs) => history.blind(fromMs, untilMs),
     onList: (views) => views.forEach(observe),
-    onChange: (change) => change.type === 'upsert' && observe(change.view),
+    onChange: (change) => (change.type === 'upsert' ? observe(change.view) : history.forget(change.uid)),
   });
 }
 

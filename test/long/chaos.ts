@@ -110,7 +110,7 @@ export async function liveThrough(stage: Stage, random: Random): Promise<Ending>
   if (decision === 'reject') later(random.int(0, 40_000), () => void server.change('Remediation', 'shop', name, { spec: { approval: { state: 'Rejected', by: 'telegram:7' } } })); // prettier-ignore
   if (decision === 'never') server.change('Remediation', 'shop', name, { spec: { ttlMinutes: 1 } });
 
-  const real = { readHealth: (reader: Reader, subject: Parameters<typeof readHealth>[1]) => readHealth(reader, subject) }; // prettier-ignore
+  const real = { readHealth: (reader: Reader, subject: Parameters<typeof readHealth>[1], nowMs: number) => readHealth(reader, subject, nowMs) }; // prettier-ignore
   ending.kills = random.int(0, 3);
   for (let life = 0; life < ending.kills; life++) {
     let calls = random.int(1, 60);

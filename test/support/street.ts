@@ -38,7 +38,7 @@ export function aStreet(over: Partial<Config> = {}) {
       current: () => config,
       ownNamespace: 'tapfix',
       owners: createOwnerResolver(api),
-      readHealth: (subject) => readHealth(api, subject),
+      readHealth: (subject, nowMs) => readHealth(api, subject, nowMs),
       derive: (subject, nowMs) => derive(subject, { reader: api, history, config, nowMs }),
       identity: 'system:serviceaccount:tapfix:tapfix-watcher',
       count: (outcome) => outcomes.push(outcome),

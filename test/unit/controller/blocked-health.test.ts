@@ -14,14 +14,17 @@ interface Case {
   spec?: object;
   status?: object;
   deployment?: object;
+  /** What the Deployment is asked for. */
+  replicas?: number;
   gone?: 'gone' | 'another';
-  want: boolean;
+  /** Well or not; or gone, or how it ended: the controller calls neither of these recovered. */
+  want: boolean | string;
 }
 const cases: Case[] = [
   { name: 'a StatefulSet with all ready', kind: 'StatefulSet', spec: { replicas: 2 }, status: good, want: true },
   { name: 'a StatefulSet with one missing', kind: 'StatefulSet', spec: { replicas: 3 }, status: good, want: false },
   { name: 'a StatefulSet not yet observed', kind: 'StatefulSet', spec: { replicas: 2 }, status: { ...good, observedGeneration: 0 }, want: false },
-  { name: 'a StatefulSet that is gone', kind: 'StatefulSet', gone: 'gone', want: true },
+  { name: 'a StatefulSet that is gone', kind: 'StatefulSet', gone: 'gone', want: 'gone' },
   { name: 'a StatefulSet that was made anew and is short', kind: 'StatefulSet', spec: { replicas: 3 }, status: good, gone: 'another', want: false },
   { name: 'a DaemonSet with all ready', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 }, want: true },
   { name: 'a DaemonSet with one missing', kind: 'DaemonSet', status: { observedGeneration: 1, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1 }, want: false },
@@ -34,21 +37,25 @@ const cases: Case[] = [
   { name: 'a ReplicaSet scaled to zero, its Deployment short', kind: 'ReplicaSet', spec: { replicas: 0 }, deployment: { ...good, availableReplicas: 1 }, want: false },
   { name: 'a ReplicaSet that is gone, its Deployment healthy', kind: 'ReplicaSet', gone: 'gone', deployment: good, want: true },
   { name: 'a ReplicaSet that is gone, its Deployment short', kind: 'ReplicaSet', gone: 'gone', deployment: { ...good, replicas: 3 }, want: false },
-  { name: 'a ReplicaSet that is gone with its Deployment', kind: 'ReplicaSet', gone: 'gone', want: true },
+  { name: 'a ReplicaSet that is gone with its Deployment', kind: 'ReplicaSet', gone: 'gone', want: 'gone' },
+  { name: 'a Deployment scaled to zero', kind: 'ReplicaSet', spec: { replicas: 0 }, deployment: { observedGeneration: 1 }, replicas: 0, want: 'it was scaled to zero' },
+  { name: 'a CronJob', kind: 'CronJob', want: 'its next run has not come yet' },
+  { name: 'a Job that failed for good', kind: 'Job', status: { conditions: [{ type: 'Failed', status: 'True' }] }, want: false },
 ]; // prettier-ignore
 
-for (const { name, kind, spec = {}, status = {}, deployment, gone, want } of cases) {
-  test(`${name} is ${want ? 'fine' : 'not fine'}`, async () => {
+for (const { name, kind, spec = {}, status = {}, deployment, replicas = 2, gone, want } of cases) {
+  test(`${name}: ${want === true ? 'fine' : want || 'not fine'}`, async () => {
     const server = fakeServer(fakeClock());
     const owned = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x', uid: 'd', controller: true };
     if (deployment) {
-      server.seed('Deployment', 'shop', { metadata: { name: 'x' }, spec: { replicas: 2 }, status: deployment });
+      server.seed('Deployment', 'shop', { metadata: { name: 'x' }, spec: { replicas }, status: deployment });
     }
     const metadata = { name: 'x-5bbc', ...(deployment && { ownerReferences: [owned] }) };
     const { uid } = server.seed(kind, 'shop', { metadata, spec, status }).metadata;
     if (gone === 'gone') server.remove(kind, 'shop', 'x-5bbc');
     const blocked = [{ kind, name: 'x-5bbc', uid: gone === 'another' ? 'other' : uid }];
-    assert.equal((await readBlockedHealth(server.client(), 'shop', blocked)).healthy, want);
+    const live = await readBlockedHealth(server.client(), 'shop', blocked, 0);
+    assert.equal(live.gone ? 'gone' : (live.ended ?? live.healthy), want);
   });
 }
 
@@ -62,8 +69,19 @@ test('counts are added up, and the first that are not fine are named', async () 
     }).metadata;
     return { kind: 'StatefulSet', name, uid };
   });
-  const { ready, desired, why, affected } = await readBlockedHealth(server.client(), 'shop', blocked);
+  const { ready, desired, why, affected } = await readBlockedHealth(server.client(), 'shop', blocked, 0);
   assert.deepEqual({ ready, desired }, { ready: 4, desired: 6 });
   assert.equal(why, 'StatefulSet/a: 2/3 ready; StatefulSet/b: 2/3 ready');
   assert.deepEqual(affected, ['StatefulSet/a', 'StatefulSet/b']);
+});
+
+test('one of several that is gone, or switched off, is no trouble beside one that is well', async () => {
+  const server = fakeServer(fakeClock());
+  const make = (name: string, replicas: number, status: object) => {
+    const { uid } = server.seed('StatefulSet', 'shop', { metadata: { name }, spec: { replicas }, status }).metadata;
+    return { kind: 'StatefulSet', name, uid };
+  };
+  const blocked = [make('a', 2, good), make('off', 0, { observedGeneration: 1 }), { kind: 'StatefulSet', name: 'gone', uid: 'u' }]; // prettier-ignore
+  const { healthy, gone, ended } = await readBlockedHealth(server.client(), 'shop', blocked, 0);
+  assert.deepEqual({ healthy, gone, ended }, { healthy: true, gone: false, ended: undefined });
 });

@@ -104,7 +104,7 @@ for (const { name, uid, change, found } of quotas)
     shop.server.change('ResourceQuota', 'shop', 'tight', { metadata: change });
     assert.equal((await readQuota(shop.reader, 'shop', { name: 'tight', uid })) !== undefined, found);
     const object = { kind: 'ResourceQuota', name: 'tight', uid };
-    const live = await readHealth(shop.reader, { namespace: 'shop', object });
+    const live = await readHealth(shop.reader, { namespace: 'shop', object }, 0);
     assert.deepEqual([live.healthy, live.gone, live.affected], found ? [false, false, ['Deployment/api']] : [true, true, []]); // prettier-ignore
   });
 
@@ -113,11 +113,15 @@ test('who was touched by a cause that is over must have pods; whether these are 
   blockedByQuota(shop, ['api', 'web']);
   shop.server.remove('ResourceQuota', 'shop', 'tight');
   const read = () =>
-    readHealth(shop.reader, {
-      namespace: 'shop',
-      object: { kind: 'ResourceQuota', name: 'tight', uid: '' },
-      affected: ['Deployment/api', 'Deployment/web', 'Deployment/gone'],
-    });
+    readHealth(
+      shop.reader,
+      {
+        namespace: 'shop',
+        object: { kind: 'ResourceQuota', name: 'tight', uid: '' },
+        affected: ['Deployment/api', 'Deployment/web', 'Deployment/gone'],
+      },
+      0,
+    );
   const live = await read();
   assert.deepEqual([live.healthy, live.why, live.desired], [false, 'Deployment/api waits for pods; Deployment/web waits for pods', 4]); // prettier-ignore
   const status = { observedGeneration: 9, replicas: 2, updatedReplicas: 2, availableReplicas: 1 };
@@ -139,6 +143,6 @@ for (const { name, affected, make, healthy } of touched)
     const shop = aShop();
     make(shop);
     const object = { kind: 'ResourceQuota', name: 'tight', uid: '' };
-    const live = await readHealth(shop.reader, { namespace: 'shop', object, affected: [affected] });
+    const live = await readHealth(shop.reader, { namespace: 'shop', object, affected: [affected] }, 0);
     assert.equal(live.healthy, healthy);
   });

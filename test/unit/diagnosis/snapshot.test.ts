@@ -10,10 +10,10 @@ const names = Array.from({ length: 40 }, (_, n) => `w${n}`);
 test('many workloads are read from one list of each kind, and judged as if read singly', async () => {
   const shop = aShop();
   blockedByQuota(shop, names);
-  const live = await readAffected(shop.reader, 'shop', names.map((name) => `Deployment/${name}`)); // prettier-ignore
+  const live = await readAffected(shop.reader, 'shop', names.map((name) => `Deployment/${name}`), 0); // prettier-ignore
   assert.deepEqual([live.healthy, live.desired], [false, 80]);
   assert.deepEqual(shop.server.calls.map(({ verb, kind }) => `${verb} ${kind}`).sort(), ['list Deployment', 'list Pod', 'list ReplicaSet']); // prettier-ignore
-  const two = await readAffected(shop.reader, 'shop', ['Deployment/w1', 'Deployment/w2']);
+  const two = await readAffected(shop.reader, 'shop', ['Deployment/w1', 'Deployment/w2'], 0);
   assert.deepEqual([two.healthy, two.desired], [false, 4]);
 });
 

@@ -138,7 +138,7 @@ for (const { name, make, want } of cases)
   test(`health: ${name}: ${want}`, async () => {
     const shop = aShop();
     const object = make(shop);
-    const live = await readHealth(shop.reader, { namespace: 'shop', object });
+    const live = await readHealth(shop.reader, { namespace: 'shop', object }, 0);
     const said = live.gone ? 'gone' : live.healthy ? `healthy ${live.ready}/${live.desired}` : live.why;
     assert.equal(said, want);
     assert.equal((await readWorkload(shop.reader, 'shop', object)) === undefined, want === 'gone');
@@ -171,5 +171,5 @@ test('a reading that fails is a failure, never "gone"', async () => {
   shop.server.hooks.before = ({ verb }) => {
     if (verb === 'list') throw new Error('connection reset');
   };
-  await assert.rejects(readHealth(shop.reader, { namespace: 'shop', object: deployment }), /connection reset/);
+  await assert.rejects(readHealth(shop.reader, { namespace: 'shop', object: deployment }, 0), /connection reset/);
 });

@@ -24,12 +24,12 @@ for (const [name, container, want] of loops)
 for (const phase of ['Failed', 'Succeeded'])
   test(`a pod that is ${phase} is over: nothing of it counts`, () => {
     const pod = aPod({ phase, containers: [crashing] });
-    assert.deepEqual([isFinished(pod), isCrashing(pod)], [true, false]);
-    const live = workloadHealth({ desired: 1, ready: 1, settled: true }, [pod]);
+    assert.deepEqual([isFinished(pod), isCrashing(pod, 0)], [true, false]);
+    const live = workloadHealth({ desired: 1, ready: 1, settled: true }, [pod], 0);
     assert.deepEqual([live.healthy, live.crashing, live.restarts, live.longestUptimeMs], [true, false, 0, 0]);
   });
 
-const live = workloadHealth({ desired: 3, ready: 3, settled: true }, []);
+const live = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
 test('fewer restarts than before are other pods: the run begins again', () => {
   const run = holdStable(undefined, { ...live, restarts: 5 }, 1_000);
   assert.equal(holdStable(run, { ...live, restarts: 2 }, 2_000)?.sinceMs, 2_000);

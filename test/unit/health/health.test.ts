@@ -35,7 +35,7 @@ const workloads = [
 ];
 for (const { name, counts, pods, why } of workloads)
   test(`workload: ${name}`, () => {
-    const live = workloadHealth(counts, pods);
+    const live = workloadHealth(counts, pods, nowMs);
     assert.equal(live.why, why);
     assert.equal(live.healthy, why === '');
   });
@@ -45,9 +45,15 @@ test('restarts and the longest uptime are those of living pods', () => {
     restarts: 5,
     ended: { reason: 'Error', exitCode: 1, uptimeMs: 42_000, finishedAtMs: 1 },
   });
-  const live = workloadHealth(full, [aPod({ containers: [looped] }), aPod({ containers: [crashing] })]);
+  const live = workloadHealth(full, [aPod({ containers: [looped] }), aPod({ containers: [crashing] })], nowMs);
   assert.equal(live.restarts, 9);
   assert.equal(live.longestUptimeMs, 42_000);
+});
+
+test('an init container that did its work has not crashed, however long it took', () => {
+  const done = aContainer({ name: 'migrate', isDown: true, ended: { reason: 'Completed', exitCode: 0, uptimeMs: 300_000, finishedAtMs: 1 } }); // prettier-ignore
+  const live = workloadHealth(full, [aPod({ containers: [done, crashing] })], nowMs);
+  assert.equal(live.longestUptimeMs, 300);
 });
 
 test('a quota names each workload once, however many of its ReplicaSets are refused', () => {
@@ -70,7 +76,7 @@ test('a quota names each workload once, however many of its ReplicaSets are refu
   assert.equal(quotaHealth(false, []).gone, true);
 });
 
-const healthy = workloadHealth(full, []);
+const healthy = workloadHealth(full, [], nowMs);
 test('a stable run is broken by bad health, by a restart, and by a signal', () => {
   const run = holdStable(undefined, healthy, 1_000);
   assert.deepEqual(run, { sinceMs: 1_000, restarts: 0, readAtMs: 1_000 });
@@ -112,6 +118,37 @@ test('how long a revision held before it broke by itself, and not because it was
   assert.equal(history.brokenAfterMs('never seen'), 0);
 });
 
+test('what was never seen running takes no room, and what is gone is forgotten', () => {
+  const history = createHistory(2);
+  history.observe(aReplicaSet(), 0);
+  for (let n = 0; n < 10; n++) history.observe(aReplicaSet({ uid: `old-${n}`, desired: 0, available: 0 }), 0);
+  assert.equal(history.longestAvailableMs('rs-2', 60_000), 60_000);
+  history.forget('rs-2');
+  assert.equal(history.longestAvailableMs('rs-2', 60_000), 0);
+});
+
+test('to be asked for less than it could not bring up is no recovery; to bring it up is', () => {
+  const history = createHistory();
+  history.observe(aReplicaSet({ desired: 3, available: 1 }), 0);
+  history.observe(aReplicaSet({ desired: 1, available: 1 }), 10_000);
+  history.observe(aReplicaSet({ desired: 1, available: 1 }), 20_000);
+  assert.equal(history.longestAvailableMs('rs-2', 600_000), 0);
+  assert.equal(history.wasShort('rs-2'), true);
+  history.observe(aReplicaSet({ desired: 3, available: 3 }), 700_000);
+  assert.equal(history.longestAvailableMs('rs-2', 760_000), 60_000);
+});
+
+test('serving is half of the pods or more, without a break that was seen', () => {
+  const history = createHistory();
+  history.observe(aReplicaSet({ desired: 4, available: 2 }), 0);
+  history.observe(aReplicaSet({ desired: 4, available: 1 }), 50_000);
+  history.observe(aReplicaSet({ desired: 4, available: 3 }), 60_000);
+  assert.equal(history.longestServingMs('rs-2', 90_000), 50_000);
+  history.blind(100_000, 200_000);
+  assert.equal(history.longestServingMs('rs-2', 290_000), 90_000);
+  assert.equal(history.longestServingMs('never seen', 90_000), 0);
+});
+
 test('time that nobody watched is not credited to a revision; what was seen before and after is', () => {
   const history = createHistory();
   history.observe(aReplicaSet(), 0);
@@ -126,7 +163,8 @@ test('time that nobody watched is not credited to a revision; what was seen befo
 
 const pods = [
   { name: 'in its back-off', pod: aPod({ containers: [crashing] }), now: true, lately: true },
-  { name: 'up again, not ready', pod: aPod({ ready: false, containers: [aContainer({ ready: false, restarts: 1 })] }), now: true, lately: true },
+  { name: 'up again, not ready', pod: aPod({ ready: false, containers: [{ ...endedAt(60_000), ready: false }] }), now: true, lately: true },
+  { name: 'up since an hour, and not ready', pod: aPod({ ready: false, containers: [{ ...endedAt(3_600_000), ready: false }] }), now: false, lately: false },
   { name: 'up and ready a minute after a crash', pod: aPod({ containers: [endedAt(60_000)] }), now: false, lately: true },
   { name: 'up and ready an hour after a crash', pod: aPod({ containers: [endedAt(3_600_000)] }), now: false, lately: false },
   { name: 'whose init container needed a second try a minute ago', pod: aPod({ containers: [{ ...endedAt(60_000), isDown: true, ended: { ...endedAt(60_000).ended!, exitCode: 0 } }] }), now: false, lately: false },
@@ -135,4 +173,4 @@ const pods = [
 ]; // prettier-ignore
 for (const { name, pod, now, lately } of pods)
   test(`a pod ${name}: ${now ? 'crashes' : lately ? 'crashed lately' : 'does not crash'}`, () =>
-    assert.deepEqual([isCrashing(pod), hasCrashedLately(pod, nowMs)], [now, lately]));
+    assert.deepEqual([isCrashing(pod, nowMs), hasCrashedLately(pod, nowMs)], [now, lately]));

@@ -15,7 +15,7 @@ import { anEvent } from '../../support/views.ts';
 
 /* Rules of street 1 that only show at their edges. */
 
-const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, []);
+const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
 const nowMs = 1_000_000;
 const held = (ms: number) => ({ sinceMs: nowMs - ms, restarts: 0, readAtMs: nowMs });
 const facts = (over: Partial<Facts>): Facts => ({ class: 'QuotaExceeded', longestUptimeMs: 0, live: healthy, stable: held(30_000), config: aConfig(), nowMs, ...over }); // prettier-ignore

@@ -130,3 +130,62 @@ for (const { name, over, annotations } of ignored)
     await street.advance(20_000);
     assert.equal(street.fixes().length, 1);
   });
+
+const memory = (amount: string): object => ({ 'requests.memory': amount });
+const refusedFor = (asked: string): string =>
+  `create Pod db-0 in StatefulSet db failed error: pods "db-0" is forbidden: exceeded quota: tight, requested: requests.memory=${asked}, used: requests.memory=0, limited: requests.memory=4Gi`;
+
+for (const { when, order, cards } of [
+  { when: 'before its pod was let in', order: ['refuse', 'let in'], cards: 0 },
+  { when: 'after its last pod was let in', order: ['let in', 'refuse'], cards: 1 },
+])
+  test(`a StatefulSet that was refused ${when}: ${cards} card(s)`, async () => {
+    const street = aStreet();
+    street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: memory('4Gi') }, status: { hard: memory('4Gi'), used: memory('1Gi') } }); // prettier-ignore
+    const { uid } = street.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 3, selector: { matchLabels: { app: 'db' } } }, status: { replicas: 1, readyReplicas: 0 } }).metadata; // prettier-ignore
+    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid, controller: true };
+    const object = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid };
+    const message = refusedFor('8Gi');
+    for (const what of order) {
+      if (what === 'let in') street.server.seed('Pod', 'shop', { metadata: { name: 'db-0', ownerReferences: [owner] } });
+      else street.server.seed('Event', 'shop', { metadata: { name: 'db.1' }, type: 'Warning', reason: 'FailedCreate', message, involvedObject: object }); // prettier-ignore
+      await street.advance(5_000);
+    }
+    street.start().onSignal({ ...detectEvent(anEvent({ reason: 'FailedCreate', message, object }))!, listed: true });
+    await street.advance(60_000);
+    assert.equal(street.fixes().length, cards);
+  });
+
+test('a Job of which some pods run and the others are refused is told', async () => {
+  const street = aStreet();
+  const pods = { pods: '4' };
+  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: pods }, status: { hard: pods, used: pods } }); // prettier-ignore
+  const { uid } = street.server.seed('Job', 'shop', { metadata: { name: 'reindex' }, spec: { parallelism: 10, completions: 10 }, status: { active: 4, ready: 4, succeeded: 2 } }).metadata; // prettier-ignore
+  const object = { kind: 'Job', name: 'reindex', namespace: 'shop', uid };
+  const message = 'Error creating: pods "reindex-x" is forbidden: exceeded quota: tight, requested: pods=1, used: pods=4, limited: pods=4'; // prettier-ignore
+  street.server.seed('Event', 'shop', { metadata: { name: 'r.1' }, type: 'Warning', reason: 'FailedCreate', message, involvedObject: object }); // prettier-ignore
+  street.start().onSignal(detectEvent(anEvent({ reason: 'FailedCreate', message, object }))!);
+  await street.advance(20_000);
+  assert.deepEqual(street.fixes()[0]?.status?.sightings?.affected, ['Job/reindex']);
+  street.server.change('Job', 'shop', 'reindex', { status: { active: 4, succeeded: 6 } }); // no more than these are left
+  await street.advance(60_000);
+  assert.equal(street.cleared().length, 1);
+});
+
+test('the quota is gone and everybody has pods: that one of them restarts again and again is another matter', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  street.start().onSignal(failedCreate(street, 'api'));
+  await street.advance(15_000);
+  street.server.remove('ResourceQuota', 'shop', 'tight');
+  unblock(street, 'api');
+  const { name, uid } = street.server.get('ReplicaSet', 'shop', set)!.metadata;
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid, controller: true };
+  street.server.seed('Pod', 'shop', { metadata: { name: 'api-x', labels: { app: 'api' }, ownerReferences: [owner] }, status: {} }); // prettier-ignore
+  for (let restartCount = 1; restartCount < 10; restartCount++) {
+    const down = { name: 'app', ready: false, restartCount, state: { waiting: { reason: 'CrashLoopBackOff' } } };
+    street.server.change('Pod', 'shop', 'api-x', { status: { phase: 'Running', containerStatuses: [down] } });
+    await street.advance(20_000);
+  }
+  assert.equal(street.cleared().length, 1);
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Api, KubeObject, Page, WatchLine } from '../../../src/kube/api.ts';
-import { createFeed } from '../../../src/kube/feed.ts';
+import { type Api, ApiError, type KubeObject, type Page, type WatchLine } from '../../../src/kube/api.ts';
+import { createFeed, onlyOf } from '../../../src/kube/feed.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -12,9 +12,12 @@ const object = (name: string, namespace: string): KubeObject => ({
 /** An API whose lists are answered when the test says so. */
 function aSlowApi() {
   const answer = new Map<string, (page: Page<KubeObject>) => void>();
+  const forbidden = new Set<string>();
   const api = {
     page: (_kind: string, namespace: string) =>
-      new Promise<Page<KubeObject>>((resolve) => answer.set(namespace, resolve)),
+      forbidden.has(namespace)
+        ? Promise.reject(new ApiError('cannot list', 403, 'Forbidden'))
+        : new Promise<Page<KubeObject>>((resolve) => answer.set(namespace, resolve)),
     // oxlint-disable-next-line require-yield -- a watch on which nothing happens
     async *watch(_k: string, _n: string, _q: object, signal: AbortSignal): AsyncIterable<WatchLine> {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
@@ -25,7 +28,7 @@ function aSlowApi() {
       items: names.map((name) => object(name, namespace)),
       metadata: { resourceVersion: '1' },
     });
-  return { api: api as unknown as Api, list };
+  return { api: api as unknown as Api, list, forbidden };
 }
 
 test('several scopes are one list, handed on when the last of them is there', async () => {
@@ -46,4 +49,42 @@ test('several scopes are one list, handed on when the last of them is there', as
   await clock.advance(0);
   assert.deepEqual([lists, isListed], [[['a-one', 'b-two', 'b-three']], true]);
   stop.abort();
+});
+
+test('a namespace that may not be listed does not silence the others, and is heard once it may', async () => {
+  const clock = fakeClock();
+  const { api, list, forbidden } = aSlowApi();
+  forbidden.add('b');
+  const stop = new AbortController();
+  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a', 'b'], view: (o) => o });
+  const lists: string[][] = [];
+  feed.subscribe({ onList: (views) => lists.push(views.map(({ metadata }) => metadata.uid)), onChange: () => {} });
+  for (const watch of feed.watches) void watch.run(stop.signal);
+  await clock.advance(0);
+  list('a', 'one');
+  await clock.advance(120_000);
+  assert.deepEqual(lists, [['a-one']]);
+  assert.deepEqual(
+    feed.watches.map((watch) => watch.synced()),
+    [true, false],
+  );
+  forbidden.clear();
+  await clock.advance(60_000);
+  list('b', 'two');
+  await clock.advance(0);
+  assert.deepEqual(lists.at(-1), ['a-one', 'b-two']);
+  stop.abort();
+});
+
+test('a listener that is told only of its own still hears that something is gone', () => {
+  const heard: string[] = [];
+  const { onList, onChange } = onlyOf<KubeObject>(({ metadata }) => metadata.namespace === 'a', {
+    onList: (views) => heard.push(`list ${views.map(({ metadata }) => metadata.name).join()}`),
+    onChange: (change) => heard.push(change.type === 'gone' ? `gone ${change.name}` : change.view.metadata.name),
+  });
+  onList([object('one', 'a'), object('two', 'b')]);
+  onChange({ type: 'upsert', view: object('three', 'a') });
+  onChange({ type: 'upsert', view: object('four', 'b') });
+  onChange({ type: 'gone', namespace: 'b', name: 'two', uid: 'b-two' });
+  assert.deepEqual(heard, ['list one', 'three', 'gone two']);
 });

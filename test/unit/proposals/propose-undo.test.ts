@@ -45,6 +45,24 @@ const brokeAfter = (uid: string, firstMs: number, thenMs: number) => {
   history.observe(aReplicaSet({ uid, desired: 0, available: 0 }), firstMs + thenMs);
   return history;
 };
+/** Four of five for that long, then none. */
+const served = (uid: string, forMs: number, history = createHistory()) => {
+  history.observe(aReplicaSet({ uid, desired: 5, available: 4 }), 0);
+  history.observe(aReplicaSet({ uid, desired: 5, available: 0 }), forMs);
+  return history;
+};
+/** One of three, then asked for no more than that. */
+const shrunk = (uid: string) => {
+  const history = createHistory();
+  history.observe(aReplicaSet({ uid, desired: 3, available: 1 }), 0);
+  history.observe(aReplicaSet({ uid, desired: 1, available: 1 }), 500_000);
+  return history;
+};
+const initialised = aContainer({
+  name: 'migrate',
+  isDown: true,
+  ended: { reason: 'Completed', exitCode: 0, uptimeMs: 300_000, finishedAtMs: 1 },
+});
 const nothing = createHistory();
 const paused = { ...viewDeployment(object)!, paused: true };
 
@@ -121,6 +139,30 @@ const cases = [
     workload: workload({ pods: [badPod] }),
     history: brokeAfter('rs-1', 70_000, 150_000),
     want: 'revision 1',
+  },
+  {
+    name: 'a newest revision that served for weeks with one pod missing',
+    workload: workload({ pods: [badPod] }),
+    history: served('rs-2', 3 * 7 * 86_400_000, seen('rs-1', 86_400_000)),
+    want: 'itself ran healthy',
+  },
+  {
+    name: 'a newest revision that served for nine minutes with one pod missing',
+    workload: workload({ pods: [badPod] }),
+    history: served('rs-2', 540_000, seen('rs-1', 86_400_000)),
+    want: 'revision 1',
+  },
+  {
+    name: 'a previous revision of which only one pod of three was ever well, and only that one is left',
+    workload: workload({ pods: [badPod, goodPod(0)] }),
+    history: shrunk('rs-1'),
+    want: 'was not seen healthy',
+  },
+  {
+    name: 'a newest revision whose init container takes long',
+    workload: workload({ pods: [{ ...badPod, containers: [initialised, ...badPod.containers] }] }),
+    history: seen('rs-2', 540_000),
+    want: 'itself ran healthy',
   },
   {
     name: 'nothing that crashes',
