@@ -8,7 +8,7 @@ import { hashOf } from '../lib/hash.ts';
 import type { Action, ActionContext } from './action.ts';
 import { canBeNudged } from './nudge.ts';
 import { offLimits } from './ownership.ts';
-import { plain } from './plain.ts';
+import { plain } from '../lib/plain.ts';
 
 const params = z.strictObject({ name: objectName, uid });
 type Params = z.infer<typeof params>;
@@ -88,7 +88,11 @@ export const deleteResourceQuota: Action<Params> = {
     // Its use changes by the second: no verdict for ever is made of one look.
     if (waiting.length === 0) throw new RetryLater(`ResourceQuota ${params.name} has room at the moment`, 1_000);
     const blocked = waiting.map(({ kind, name, uid }) => ({ kind, name, uid }));
-    const { resourceVersion } = quota.metadata;
+    // Its status moves with every pod of the namespace: the precondition is of a reading as late as can be.
+    const last = await read(params, context);
+    if (!last || targetHash(last) !== targetHash(quota))
+      throw new RetryLater(`ResourceQuota ${params.name} changes at the moment`, 1_000);
+    const { resourceVersion } = last.metadata;
     return {
       ok: true,
       targetHash: targetHash(quota),

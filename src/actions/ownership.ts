@@ -3,7 +3,15 @@ import type { Refusal } from './action.ts';
 
 export const protectedLabel = 'tapfix.dev/protected';
 
-type Marked = Pick<ObjectMeta, 'labels' | 'annotations'>;
+type Marked = Pick<ObjectMeta, 'labels' | 'annotations' | 'managedFields'>;
+
+/** Under which names they write. Argo CD 2 marks what it owns by a label that everybody uses: only this tells it apart. */
+const gitOpsManagers: Readonly<Record<string, string>> = {
+  'argocd-controller': 'Argo CD',
+  'argocd-application-controller': 'Argo CD',
+  'kustomize-controller': 'Flux',
+  'helm-controller': 'Flux',
+};
 
 export const isProtected = ({ labels }: Marked): boolean => labels?.[protectedLabel] === 'true';
 
@@ -11,14 +19,16 @@ export const isProtected = ({ labels }: Marked): boolean => labels?.[protectedLa
  * Who would put a change back, in words; undefined when nobody would. Helm's `managed-by` alone is nobody:
  * Helm acts only when a person runs it.
  */
-export function gitOpsOwner({ labels = {}, annotations = {} }: Marked): string | undefined {
+export function gitOpsOwner({ labels = {}, annotations = {}, managedFields = [] }: Marked): string | undefined {
   const tracking = annotations['argocd.argoproj.io/tracking-id'];
   const app = labels['argocd.argoproj.io/instance'] ?? (tracking && labels['app.kubernetes.io/instance']);
   if (app || tracking) return `Argo CD (application ${app || tracking?.split(':')[0]})`;
   const kustomization = labels['kustomize.toolkit.fluxcd.io/name'];
   if (kustomization) return `Flux (Kustomization ${kustomization})`;
   const release = labels['helm.toolkit.fluxcd.io/name'];
-  return release ? `Flux (HelmRelease ${release})` : undefined;
+  if (release) return `Flux (HelmRelease ${release})`;
+  const writer = managedFields.find(({ manager = '', subresource }) => !subresource && gitOpsManagers[manager]);
+  return writer && gitOpsManagers[writer.manager ?? ''];
 }
 
 /** Why nobody may change this object through tapfix; undefined when they may. */

@@ -1,5 +1,5 @@
 import type { PodTemplate } from '../kube/views.ts';
-import { line, plain } from './plain.ts';
+import { line, plain } from '../lib/plain.ts';
 
 type Leaves = Map<string, string>;
 
@@ -36,17 +36,23 @@ function leavesOf({ metadata, spec = {} }: PodTemplate): Leaves {
   return leaves;
 }
 
-const secretive = /pass|secret|token|credential/i;
+const secretive = /pass|secret|token|credential|key|auth/i;
 
-/** A literal in `env` is often a password, an argument sometimes, and this text goes to a chat. */
-const isHidden = (path: string, values: string): boolean =>
-  /^\S+ env\..*\.value$/.test(path) || (/^\S+ (args|command)\./.test(path) && secretive.test(values));
+/** A literal in `env` is often a password, an argument or the header of a probe sometimes, and this text goes to a chat. */
+function isHidden(path: string, of: readonly Leaves[]): boolean {
+  if (/^\S+ env\..*\.value$/.test(path) || /\bhttpHeaders\..*\.value$/.test(path)) return true;
+  const [, list, index] = /^(\S+ (?:args|command)\.)(\d+)$/.exec(path) ?? [];
+  if (list === undefined) return false;
+  // "--password" and what it is are two arguments.
+  return of.some((leaves) => [0, 1].some((back) => secretive.test(leaves.get(`${list}${Number(index) - back}`) ?? '')));
+}
 
 const shown = (value: string | undefined): string => (value === undefined ? none : line(value, valueLength) || '""');
 
-function sentence(path: string, from: string | undefined, to: string | undefined): string {
+function sentence(path: string, before: Leaves, after: Leaves): string {
   const name = line(path, 160);
-  if (!isHidden(path, `${from} ${to}`)) return `${name}  ${shown(from)} → ${shown(to)}`;
+  const [from, to] = [before.get(path), after.get(path)];
+  if (!isHidden(path, [before, after])) return `${name}  ${shown(from)} → ${shown(to)}`;
   const what = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed';
   return `${name.replace(/\.value$/, '')}  ${what} (value not shown)`;
 }
@@ -61,7 +67,7 @@ export function templateDiff(current: PodTemplate, next: PodTemplate): string {
     (path) => before.get(path) !== after.get(path),
   );
   paths.sort((a, b) => Number(isImage(b)) - Number(isImage(a)) || (a < b ? -1 : 1));
-  const lines = paths.map((path) => sentence(path, before.get(path), after.get(path)));
+  const lines = paths.map((path) => sentence(path, before, after));
   const more = lines.length > linesShown ? [`and ${lines.length - linesShown} more changes`] : [];
   return plain([...lines.slice(0, linesShown), ...more].join('\n'), 8192);
 }

@@ -167,6 +167,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   function audit(press: Press, fix: Remediation | undefined, said: Said): void {
     deps.onDecision?.(press.channel, said.ok ? said.decision : said.reason);
+    // A decision at the console is in a Kubernetes user's own name: the controller writes those down.
+    if (press.channel === 'console' && said.ok && ['Approved', 'Rejected'].includes(said.decision)) return;
     log.info(
       {
         audit: true,

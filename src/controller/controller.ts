@@ -40,7 +40,8 @@ export function createController(deps: ControllerDeps): Controller {
   const known = new Map<string, Known>();
   let queue: Queue | undefined;
   const lock = createLock();
-  const sweep = createSweeper({ ...deps, lock });
+  const namespaces = (): string[] => [...known.values()].map(({ namespace = '' }) => namespace);
+  const sweep = createSweeper({ ...deps, lock, namespaces });
   const reconcile = createReconcile({
     ...deps,
     lock,
@@ -60,8 +61,11 @@ export function createController(deps: ControllerDeps): Controller {
   function upsert(fix: Remediation): void {
     const { namespace, name } = fix.metadata;
     const { follows } = fix.spec;
-    // Others are another installation's: a verdict of ours would stand in its way.
-    const isOurs = isSelected(deps.current(), namespace ?? '', deps.namespace);
+    // Others are another installation's: a verdict of ours would stand in its way. What our own watcher proposed stays
+    // ours when its namespace leaves the configuration: somebody has to see it to its end.
+    const isOurs =
+      isSelected(deps.current(), namespace ?? '', deps.namespace) ||
+      fix.spec.proposedBy?.startsWith(`system:serviceaccount:${deps.namespace}:`);
     const entry = {
       namespace,
       name,

@@ -4,7 +4,15 @@ import type { LiveHealth } from '../health/live.ts';
 import { hasHeldFor, type Stable, windowMs } from '../health/stability.ts';
 import { isStillTrue } from '../health/truth.ts';
 import type { Phase, Remediation, RemediationStatus } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs, isAttested, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
+import {
+  conditionOf,
+  expiresAtMs,
+  isAttested,
+  isCleared,
+  isProposedByProgram,
+  isTrue,
+  phaseOf,
+} from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
@@ -39,8 +47,8 @@ export type Step =
   | { do: 'move'; phase: Phase; reason: string; message: string; execution?: RemediationStatus['execution'] }
   /** Perform the fix, which Applying announced. */
   | { do: 'act' }
-  /** The fix is in place: nudge who waits, then Applied. */
-  | { do: 'finish' };
+  /** The fix is in place: nudge who waits, as long as that makes sense, then Applied. */
+  | { do: 'finish'; nudge: boolean };
 
 const move = (phase: Phase, reason: string, message: string): Step => ({ do: 'move', phase, reason, message });
 const failed = (reason: string, message: string): Step => move('Failed', reason, message);
@@ -49,8 +57,8 @@ const nothing: Step = { do: 'nothing' };
 
 export const interrupted = 'the target was changed otherwise in the meantime; tapfix leaves it alone';
 
-/** An approval that could not be acted on for this long (we were down, the target was busy) is history. */
-const longestApprovedMs = 60 * 60_000;
+/** An approval that could not be acted on for this long (we were down, the target was busy, it was not true) is history. */
+const longestApprovedMs = 10 * 60_000;
 
 /** An execution that could not be finished for this long is not taken up again. */
 const longestApplyingMs = 10 * 60_000;
@@ -137,13 +145,12 @@ function approved(facts: Facts): Step {
   if (guard) return failed(guard.reason, guard.say);
   const approvedAtMs = timeMs(conditionOf(fix, 'Approved')?.lastTransitionTime);
   if (nowMs > approvedAtMs + longestApprovedMs) {
-    return failed('TooLate', 'it could not be applied within an hour of the approval; nothing was changed');
+    const within = `it could not be applied within ${spokenDuration(longestApprovedMs)} of the approval`;
+    return failed('TooLate', `${within}${because(live)}; nothing was changed`);
   }
   if (needsRehearsal(fix)) return { do: 'rehearse' };
   const type = fix.spec.action?.type ?? 'nothing';
-  // A Kubernetes user may approve what tapfix would not propose; the watcher, speaking for a chat user, may not.
-  const { by } = fix.spec.approval;
-  if ((isAttested(by) || !by) && !isTrue(fix, 'Confirmed')) {
+  if (needsConfirmation(fix, approvedAtMs) && !isTrue(fix, 'Confirmed')) {
     return failed('NotConfirmed', conditionOf(fix, 'Confirmed')?.message ?? 'the fix could not be confirmed');
   }
   if (!config.actions.allow.includes(type)) return failed('NotAllowed', `${type} is not allowed by the configuration`);
@@ -168,6 +175,16 @@ function approved(facts: Facts): Step {
   };
 }
 
+/**
+ * A Kubernetes user may approve what another one proposed and tapfix would not: it is their own word. What the watcher
+ * says of a chat user, what a program proposed, and what nobody had been shown yet, tapfix must come to by itself.
+ */
+function needsConfirmation(fix: Remediation, approvedAtMs: number): boolean {
+  const { by } = fix.spec.approval;
+  const wasShown = timeMs(fix.status?.preview?.at) < approvedAtMs;
+  return isAttested(by) || !by || isProposedByProgram(fix) || !wasShown;
+}
+
 function hasHeld({ fix, live, stable, config, nowMs }: Facts): boolean {
   const window = windowMs(fix.spec.incident.class, config.recovery.stableFor, live?.longestUptimeMs ?? 0);
   return hasHeldFor(stable, window, nowMs);
@@ -175,11 +192,12 @@ function hasHeld({ fix, live, stable, config, nowMs }: Facts): boolean {
 
 /** A crash loop looks fine between two crashes: only what has held for the window is healed, and until then it is watched. */
 function healed(facts: Facts): Step {
-  const { live, nowMs } = facts;
+  const { fix, live, nowMs } = facts;
   if (!hasHeld(facts)) return wait(nowMs + pollMs);
   if (live?.gone) return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
   if (live?.ended) return move('Resolved', 'Ended', `${live.ended}, nothing was changed`);
-  return move('Resolved', 'AlreadyHealthy', 'already healthy, nothing changed');
+  const how = fix.spec.incident.class === 'QuotaExceeded' ? 'nobody is refused any more' : 'already healthy';
+  return move('Resolved', 'AlreadyHealthy', `${how}, nothing changed`);
 }
 
 const startedAtMs = ({ status }: Remediation): number => timeMs(status?.execution?.startedAt);
@@ -190,7 +208,7 @@ export const wasInterrupted = (fix: Remediation, nowMs: number): boolean => nowM
 function applying(facts: Facts): Step {
   switch (facts.trace) {
     case 'ours':
-      return { do: 'finish' };
+      return { do: 'finish', nudge: isWorthANudge(facts) };
     case 'untouched':
       return whyNotAnyMore(facts) ?? { do: 'act' };
     case 'other':
@@ -199,6 +217,10 @@ function applying(facts: Facts): Step {
       return nothing;
   }
 }
+
+/** Who waits retries by itself, only later: no reason to call it "applying" for ever. */
+const isWorthANudge = ({ fix, attempts = 0, nowMs }: Facts): boolean =>
+  attempts < mostAttempts && nowMs <= startedAtMs(fix) + longestApplyingMs;
 
 /** The approval was for then. Nothing was changed yet, so leaving it at that is safe. */
 function whyNotAnyMore(facts: Facts): Step | undefined {

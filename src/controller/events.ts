@@ -1,4 +1,4 @@
-import { plain } from '../actions/plain.ts';
+import { plain } from '../lib/plain.ts';
 import type { Api } from '../kube/api.ts';
 import { isConflict } from '../kube/api.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';

@@ -17,8 +17,8 @@ import { condition, readAgain } from './status.ts';
 export interface Executor {
   /** Performs the fix that Applying announced. undefined: it is no longer ours to do. */
   act(fix: Remediation, parsed: ParsedAction): Promise<Word | undefined>;
-  /** The fix is in place: nudge who waits. */
-  finish(fix: Remediation, parsed: ParsedAction): Promise<Word | undefined>;
+  /** The fix is in place: nudge who waits, if that is still worth it. */
+  finish(fix: Remediation, parsed: ParsedAction, nudge: boolean): Promise<Word | undefined>;
 }
 
 export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights }): Executor {
@@ -72,10 +72,10 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
           return applied(fresh, parsed, atMs);
         }),
       ),
-    finish: (fix, parsed) =>
+    finish: (fix, parsed, isWorthIt) =>
       withFresh(fix, async (fresh) => {
         const atMs = clock.now();
-        const { blocked = [] } = fresh.status?.execution ?? {};
+        const blocked = isWorthIt ? (fresh.status?.execution?.blocked ?? []) : [];
         const waiting = await stillShort(api, contextOf(fresh, api).namespace, blocked);
         if (waiting.length > 0) await withRights(fresh, parsed.action.role, (hand) => nudge(fresh, hand));
         return applied(fresh, parsed, atMs);

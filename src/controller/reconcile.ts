@@ -34,7 +34,7 @@ const atOnce: Outcome = { againInMs: 0 };
 const soon: Outcome = { againInMs: 100 };
 const rederiveMs = 1000;
 /** Steps that an Event on the target tells, beside the one on the Remediation: somebody's kubectl describe shows them. */
-const toldOfTheTarget: readonly Phase[] = ['Applied', 'Recovered', 'Failed'];
+const toldOfTheTarget: readonly Phase[] = ['Applying', 'Applied', 'Recovered', 'Failed'];
 
 /** One pass over one Remediation: gather, decide, perform exactly one step. */
 export function createReconcile(deps: ReconcileDeps): (namespace: string, name: string) => Promise<Outcome> {
@@ -49,6 +49,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     const written = await say(api, fix, word, clock.now());
     if (!written) return soon;
     if (word.phase) announce(written, word.phase, word.conditions[0]?.message ?? '');
+    if (word.phase && phaseOf(fix) === 'Proposed') audit(written, word.phase);
     return atOnce;
   }
 
@@ -61,18 +62,15 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     const isTold = toldOfTheTarget.includes(phase) && fix.status?.execution?.startedAt !== undefined;
     const target = isTold && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
     telling.tell(fix, phase, message, target);
-    if (phase === 'Approved' || phase === 'Rejected') audit(fix, phase);
   }
 
-  /** Whoever decides in chat or at the console is written down there; this is for those who used kubectl. */
-  function audit({ metadata, spec }: Remediation, decision: Phase): void {
-    const { by, via } = spec.approval;
-    if (isAttested(by) || via === 'console') return;
+  /** A decision is written down where it is made in chat; in a Kubernetes user's own name it is when we see it, whatever comes of it. */
+  function audit({ metadata, spec }: Remediation, phase: Phase): void {
+    const { by, via, state: decision } = spec.approval;
+    if (decision === 'Pending' || isAttested(by)) return;
     const { namespace, name: fix } = metadata;
-    log.info(
-      { audit: true, decision, by, channel: via ?? 'kubernetes', namespace, fix, action: spec.action?.type },
-      'decision',
-    );
+    const channel = via ?? 'kubernetes';
+    log.info({ audit: true, decision, by, channel, namespace, fix, action: spec.action?.type, phase }, 'decision');
   }
 
   /** After work that took a while the record is read again: if it moved on, the result is nobody's. */
@@ -81,11 +79,12 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     return fresh ? persist(fresh, word) : soon;
   }
 
-  async function execute(fix: Remediation, memory: Memory, how: 'act' | 'finish'): Promise<Outcome> {
+  async function execute(fix: Remediation, memory: Memory, step: Step & { do: 'act' | 'finish' }): Promise<Outcome> {
     const parsed = parsedActionOf(fix);
     if ('ok' in parsed) throw new Error(`cannot apply: ${parsed.say}`);
     memory.attempts += 1; // stands only if this throws
-    const word = await executor[how](fix, parsed).catch((error: unknown) => {
+    const work = step.do === 'act' ? executor.act(fix, parsed) : executor.finish(fix, parsed, step.nudge);
+    const word = await work.catch((error: unknown) => {
       if (error instanceof RetryLater) memory.attempts -= 1; // nothing was sent: not at this moment
       throw error;
     });
@@ -115,7 +114,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
       }
       case 'act':
       case 'finish':
-        return execute(fix, memory, step.do);
+        return execute(fix, memory, step);
       default:
         return unreachable(step);
     }

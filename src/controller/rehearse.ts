@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { conditionOf } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { messageOf, RetryLater } from '../lib/errors.ts';
 import { sameValue } from '../lib/hash.ts';
 import { contextOf, subjectOf } from './context.ts';
 import type { Deps } from './context.ts';
@@ -16,6 +16,8 @@ import type { Word } from './status.ts';
 import { condition } from './status.ts';
 
 const mostDerivations = 5;
+const mostTries = 5;
+const busyMs = 2_000;
 
 export interface RehearsalDeps extends Deps {
   lock: Lock;
@@ -28,6 +30,7 @@ export type Rehearse = (fix: Remediation, parsed: ParsedAction | Refusal, guard:
 export function createRehearsal(deps: RehearsalDeps): Rehearse {
   const { api, clock, lock, withRights, derive, history, current } = deps;
   const derivations = new Map<string, number>();
+  const tries = new Map<string, number>();
 
   async function rehearse(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
     if ('ok' in parsed) return parsed;
@@ -39,17 +42,26 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
     return lock(() =>
       withRights(fix, action.role, async (hand) => {
         const sent = await send({ hand, clock, dryRun: true, prepare, object: () => undefined });
+        // Its status moves all the time in a busy namespace: no verdict for ever is made of that.
+        if (!sent.ok && sent.reason === 'Interrupted') throw new RetryLater(sent.say, busyMs);
         if (sent.ok) await rehearseNudges(hand, { ...context, blocked: sent.blocked });
         return sent;
       }),
     );
   }
 
+  /** What the target's movements explain is tried again; a missing account, say, is no movement, and is told. */
+  function isLastTry({ metadata: { uid } }: Remediation): boolean {
+    tries.set(uid, (tries.get(uid) ?? 0) + 1);
+    return tries.get(uid)! >= mostTries;
+  }
+
   async function rehearsed(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
     try {
       return await rehearse(fix, parsed);
     } catch (error) {
-      if (isUnclear(error) || hasMoved(error)) throw error;
+      if (isUnclear(error) || (hasMoved(error) && !isLastTry(fix))) throw error;
+      tries.delete(fix.metadata.uid);
       return { ok: false, reason: 'Refused', say: `the API server refused the rehearsal: ${messageOf(error)}` };
     }
   }
@@ -67,6 +79,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
       const own = action ? `would propose ${action.type} otherwise` : `would propose nothing: ${rationale}`;
       return condition('Confirmed', false, 'NotDerived', `the controller's own reading ${own}`);
     } catch (error) {
+      if (error instanceof RetryLater) return undefined; // not at this moment
       const failures = (derivations.get(uid) ?? 0) + 1;
       derivations.set(uid, failures);
       if (failures < mostDerivations) return undefined;
@@ -77,7 +90,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
 
   return async (fix, parsed, guard) => {
     const config = current();
-    const refusal = guard ?? notAllowed(fix, config);
+    const refusal = guard ?? notAllowed(fix, config) ?? wrongTarget(fix, parsed);
     const prepared = conditionOf(fix, 'Rehearsed') ? undefined : await rehearsed(fix, refusal ?? parsed);
     // In this order: what is confirmed must not be older than what is shown.
     const own = conditionOf(fix, 'Confirmed') ? undefined : await confirmed(fix, config);
@@ -100,4 +113,14 @@ function notAllowed({ spec }: Remediation, { actions }: Config): Refusal | undef
   const type = spec.action?.type ?? 'nothing';
   if (actions.allow.includes(type)) return undefined;
   return { ok: false, reason: 'NotAllowed', say: `${type} is not allowed by the configuration` };
+}
+
+/** Whether it is still true, and whether it recovered, is read of what the incident names: it must be what is changed. */
+function wrongTarget({ spec }: Remediation, parsed: ParsedAction | Refusal): Refusal | undefined {
+  if ('ok' in parsed) return undefined;
+  const { object } = spec.incident;
+  const { kind, name, uid } = parsed.action.target(parsed.params);
+  if (sameValue({ kind, name, uid }, { kind: object.kind, name: object.name, uid: object.uid })) return undefined;
+  const say = `the incident is about ${object.kind} ${object.name}, the fix would change ${kind} ${name}`;
+  return { ok: false, reason: 'WrongTarget', say };
 }

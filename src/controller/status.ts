@@ -1,4 +1,4 @@
-import { line, plain } from '../actions/plain.ts';
+import { line, plain } from '../lib/plain.ts';
 import type { Api } from '../kube/api.ts';
 import { isConflict, isNotFound } from '../kube/api.ts';
 import type { Condition, Phase, Remediation, RemediationStatus } from '../kube/remediation.ts';

@@ -28,6 +28,8 @@ export interface SweepDeps {
   current(): Config;
   /** tapfix's own namespace. */
   namespace: string;
+  /** Where Remediations are. */
+  namespaces(): readonly string[];
 }
 
 /** Removes rights that a crash left behind. Under the write lock, so that none of our own are in use. */
@@ -37,6 +39,7 @@ export function createSweeper({
   lock,
   current,
   namespace: own,
+  namespaces,
 }: SweepDeps): (nowMs: number) => Promise<void> {
   async function owner({ metadata }: Binding): Promise<Remediation | undefined> {
     const reference = metadata.ownerReferences?.find(({ kind }) => kind === 'Remediation');
@@ -59,7 +62,7 @@ export function createSweeper({
   }
 
   return async (nowMs) => {
-    for (const namespace of scopes(current())) {
+    for (const namespace of scopes(current(), namespaces())) {
       try {
         await lock(async () => {
           const labelSelector = Object.entries(managedBy).map((pair) => pair.join('=')).join(','); // prettier-ignore
@@ -80,6 +83,6 @@ const isMinted = ({ metadata, subjects }: Binding, own: string): boolean =>
   subjects[0]?.name === writerAccount &&
   subjects[0].namespace === own;
 
-/** Only literal names: tapfix may list just there. undefined is the whole cluster. */
-const scopes = ({ namespaces: { include } }: Config): (string | undefined)[] =>
-  include.every(isLiteral) ? include : [undefined];
+/** Only literal names: tapfix may list just there, and where it was at work before. undefined is the whole cluster. */
+const scopes = ({ namespaces: { include } }: Config, known: readonly string[]): (string | undefined)[] =>
+  include.every(isLiteral) ? [...new Set([...include, ...known])] : [undefined];

@@ -14,8 +14,11 @@ export const plainText = (maxLength: number) =>
     .string()
     .max(maxLength)
     .regex(/^[^\x00-\x08\x0b-\x1f\x7f]*$/);
-export const objectName = z.string().min(1).max(253);
-export const uid = z.string().min(1).max(64);
+/** No control bytes in these either, and nothing that could be taken for two of them. */
+const word = z.string().regex(/^[^\x00-\x20\x7f/]*$/);
+export const objectName = word.min(1).max(253);
+export const uid = word.min(1).max(64);
+const kindName = word.max(63);
 const time = z.string().meta({ format: 'date-time' });
 
 export const severities = ['critical', 'warning', 'info'] as const;
@@ -58,7 +61,7 @@ export const incidentSchema = z.object({
   class: plainText(64),
   severity: z.enum(severities),
   reason: plainText(128),
-  object: z.object({ kind: z.string().max(63), name: objectName, uid: z.string().max(64) }),
+  object: z.object({ kind: kindName, name: objectName, uid: word.max(64) }),
   message: plainText(1024),
   firstSeen: time,
 });
@@ -67,28 +70,31 @@ export type IncidentRecord = z.infer<typeof incidentSchema>;
 /** `action` without its params blocks: each action's file brings its own (manifests/crd.ts puts them together). */
 export type ActionSpec = { type: string } & Record<string, unknown>;
 
+const lines = z.array(plainText(512)).max(10).default([]);
+
+/** What has a default a person who proposes with kubectl may leave out; tapfix itself always says all of it. */
 export const remediationSpecSchema = z.object({
   incident: incidentSchema,
-  diagnosis: plainText(512),
-  context: z.object({ changed: z.array(plainText(512)).max(10), evidence: z.array(plainText(512)).max(10) }),
+  diagnosis: plainText(512).default(''),
+  context: z.object({ changed: lines, evidence: lines }).default({ changed: [], evidence: [] }),
   follows: z.object({ name: objectName, uid }).optional(),
-  rationale: plainText(2048),
+  rationale: plainText(2048).default(''),
   proposedBy: plainText(256),
-  ttlMinutes: z.number().int().min(1).max(60),
-  approval: approvalSchema,
+  ttlMinutes: z.number().int().min(1).max(60).default(30),
+  approval: approvalSchema.default({ state: 'Pending' }),
 });
 export type RemediationSpec = z.infer<typeof remediationSpecSchema> & { action?: ActionSpec };
 
 export const conditionSchema = z.object({
-  type: z.string().max(64),
+  type: plainText(64),
   status: z.enum(['True', 'False']),
-  reason: z.string().max(64),
+  reason: plainText(64),
   message: plainText(1024),
   lastTransitionTime: time,
 });
 export type Condition = z.infer<typeof conditionSchema>;
 
-export const blockedSchema = z.object({ kind: z.string().max(63), name: objectName, uid });
+export const blockedSchema = z.object({ kind: kindName, name: objectName, uid });
 export type Blocked = z.infer<typeof blockedSchema>;
 
 export const remediationStatusSchema = z.object({
@@ -151,6 +157,10 @@ export const isTrue = (fix: Remediation, type: string): boolean => conditionOf(f
 export const isCleared = (fix: Remediation): boolean => isTrue(fix, 'IncidentCleared');
 /** Recorded by the watcher for a person in chat, not by that person's own Kubernetes identity. */
 export const isAttested = (by: string | undefined): boolean => /^(telegram|slack):/.test(by ?? '');
+
+/** Not a person: tapfix's own watcher, or some other program. */
+export const isProposedByProgram = ({ spec }: Remediation): boolean =>
+  spec.proposedBy.startsWith('system:serviceaccount:');
 
 /** The list with this condition set; the time only moves when the status does. */
 export function withCondition(conditions: readonly Condition[] | undefined, next: Condition): Condition[] {

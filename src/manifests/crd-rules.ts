@@ -42,6 +42,16 @@ export const blockRules = (actions: readonly ActionRow[]): CelRule[] =>
 const phaseOf = (object: string) =>
   `(has(${object}.status) && has(${object}.status.phase) ? ${object}.status.phase : '')`;
 
+/** Root level, because the spec does not see the status: once something became of it, there is nothing to decide. */
+export function decidableRule(): CelRule {
+  const phase = phaseOf('oldSelf');
+  return {
+    rule: `self.spec.approval == oldSelf.spec.approval || ${phase} in ['', 'Proposed']`,
+    messageExpression: `'there is nothing to decide any more: it is ' + ${phase}`,
+    message: 'there is nothing to decide any more',
+  };
+}
+
 /** Root level, because a rule on `status` would not see its first writing or its removal. */
 export function phaseRule(): CelRule {
   const before = phaseOf('oldSelf');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { noticeSpecSchema, noticeStatusSchema } from '../kube/notice.ts';
 import { group, remediationKind, remediationSpecSchema, remediationStatusSchema } from '../kube/remediation.ts';
 import { resources, type Kind } from '../kube/resources.ts';
-import { approvalRules, blockRules, immutableBut, phaseRule } from './crd-rules.ts';
+import { approvalRules, blockRules, decidableRule, immutableBut, phaseRule } from './crd-rules.ts';
 import type { ActionRow, Manifest } from './manifest.ts';
 import { structuralSchema, type Schema } from './structural.ts';
 
@@ -50,7 +50,10 @@ function remediationSchema(actions: readonly ActionRow[]): Schema {
     approval: { ...approval, 'x-kubernetes-validations': approvalRules },
   };
   spec['x-kubernetes-validations'] = immutableBut('approval', spec);
-  return { ...root(spec, structuralSchema(remediationStatusSchema)), 'x-kubernetes-validations': [phaseRule()] };
+  return {
+    ...root(spec, structuralSchema(remediationStatusSchema)),
+    'x-kubernetes-validations': [phaseRule(), decidableRule()],
+  };
 }
 
 function actionSchema(actions: readonly ActionRow[]): Schema {

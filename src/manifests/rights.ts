@@ -63,7 +63,7 @@ const fixedRows: readonly Row[] = [
   cluster('tapfix-controller', group, ['remediations/status'], ['patch']),
   cluster('tapfix-controller', rbac, ['rolebindings'], ['create', 'get', 'list', 'delete']),
   cluster('tapfix-controller', rbac, ['clusterroles'], ['bind'], writerRoles),
-  cluster('tapfix-controller', '', ['events'], ['create', 'patch']),
+  cluster('tapfix-controller', '', ['events'], ['create']),
   own('tapfix-controller', '', ['serviceaccounts/token'], ['create'], [accounts.writer]),
 
   // For people: bind it in the namespaces a person may decide for.

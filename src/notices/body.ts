@@ -1,5 +1,5 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs, isCleared, undoIntro } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isCleared, isProposedByProgram, undoIntro } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import { canBeApproved, isPending } from './context.ts';
@@ -101,11 +101,12 @@ export function footerOf(fix: Remediation, context: CardContext): Line[] {
   return [`Approve until ${until}`];
 }
 
-/** Why nobody is asked, for good. Whoever uses kubectl may approve what is not confirmed: it is their own word then. */
+/** Why nobody is asked, for good. With kubectl people may approve what another person proposed: it is their own word then. */
 function obstacleTo(fix: Remediation): string | undefined {
   if (!actionWords(fix)?.known) return 'Another version of tapfix proposed this; this one cannot do it';
   if (conditionOf(fix, 'Rehearsed')?.status === 'False') return 'It cannot be approved; nothing was changed';
-  if (conditionOf(fix, 'Confirmed')?.status === 'False') return 'It cannot be approved here; nothing was changed';
+  if (conditionOf(fix, 'Confirmed')?.status === 'False')
+    return `It cannot be approved${isProposedByProgram(fix) ? '' : ' here'}; nothing was changed`;
   return undefined;
 }
 

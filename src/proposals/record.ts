@@ -1,4 +1,5 @@
 import { iso } from '../lib/clock.ts';
+import { plain } from '../lib/plain.ts';
 import type { Config } from '../config/schema.ts';
 import {
   conditionOf,
@@ -43,18 +44,18 @@ export function remediationSpec(facts: RecordFacts): RemediationSpec {
       key,
       class: failureClass,
       severity,
-      reason: clean(reason, 128),
+      reason: plain(reason, 128),
       object,
-      message: clean(message, 1024),
+      message: plain(message, 1024),
       firstSeen: iso(firstSeenMs),
     },
-    diagnosis: clean(derived.diagnosis, 512),
+    diagnosis: plain(derived.diagnosis, 512),
     context: {
-      changed: derived.changed.map((line) => clean(line, 512)).slice(0, 10),
-      evidence: derived.evidence.map((line) => clean(line, 512)).slice(0, 10),
+      changed: derived.changed.map((line) => plain(line, 512)).slice(0, 10),
+      evidence: derived.evidence.map((line) => plain(line, 512)).slice(0, 10),
     },
     ...('spec' in action ? { action: action.spec } : {}),
-    rationale: clean('spec' in action ? derived.rationale : action.why, 2048),
+    rationale: plain('spec' in action ? derived.rationale : action.why, 2048),
     proposedBy,
     ttlMinutes: Math.min(Math.max(Math.round(config.approval.ttl / 60_000), 1), 60),
     approval: { state: 'Pending' },
@@ -76,13 +77,6 @@ function allowedAction({ derived, earlier, notifyOnly, nowMs }: RecordFacts) {
 }
 
 const ordinal = (n: number): string => ['', 'first', 'second', 'third'][n] ?? `${n}th`;
-
-/** Text of the cluster's, made fit for the resource: no control bytes, not too long, no half of a character. */
-export const clean = (text: string, max: number): string =>
-  text
-    .replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ')
-    .slice(0, max)
-    .replace(/[\uD800-\uDBFF]$/, '');
 
 export const remediationBody = (namespace: string, name: string, spec: RemediationSpec): object => ({
   apiVersion: `${group}/v1alpha1`,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { Remediation } from '../../src/kube/remediation.ts';
 import { accounts, protectedLabel, userOf } from '../../src/manifests/manifest.ts';
 import { joinCluster, type Cluster } from '../cluster/cluster.ts';
 import { aRemediation as fix, quotaAction } from './support/remediation.ts';
@@ -18,11 +19,6 @@ const as: Record<string, string> = {};
 
 const watcher = userOf('tapfix', accounts.watcher);
 
-interface Fix {
-  spec: { approval: { state: string; by?: string; via?: string }; [field: string]: unknown };
-  status?: { phase?: string };
-}
-
 const run = (who: string, args: string[], input?: object) =>
   cluster.kubectl(args, { kubeconfig: as[who]!, ...(input && { input: JSON.stringify(input) }) });
 const refused = (who: string, args: string[], input?: object) =>
@@ -32,7 +28,7 @@ const patch = (name: string, body: object, namespace = shop) =>
   ['patch', 'fix', name, '-n', namespace, '--type', 'merge', '-p', JSON.stringify(body)]; // prettier-ignore
 const approval = (name: string, body: object, namespace = shop) => patch(name, { spec: { approval: body } }, namespace);
 const status = (name: string, body: object) => [...patch(name, { status: body }), '--subresource=status'];
-const read = async (name: string) => (await cluster.get<Fix>('remediations.tapfix.dev', shop, name))!;
+const read = async (name: string) => (await cluster.get<Remediation>('remediations.tapfix.dev', shop, name))!;
 const pending = async (name: string, namespace = shop) => {
   await run('admin', create(namespace), fix(name));
   return name;
@@ -214,11 +210,27 @@ test('the schema refuses what no card or action could be made of', async (t) => 
     ['an action there is not', { action: { type: 'RunScript' } }, /Unsupported value: "RunScript"/],
     ['a decision that can be waited for all day', { ttlMinutes: 61 }, /should be less than or equal to 60/],
     ['a novel', { rationale: 'x'.repeat(2049) }, /may not be more than 2048/],
+    ['an escape in a name', { action: { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'li\u001bmits', uid: 'u-1' } } }, /spec\.action\.deleteResourceQuota\.name/],
   ]; // prettier-ignore
   for (const [what, spec, words] of cases) {
     await t.test(what, async () => assert.match(await refused('admin', create(shop), fix('x', spec)), words));
   }
   await run('admin', create(shop), fix('undo', { action: undo, diagnosis: 'two\nlines\tof it' }));
+});
+
+test('a person who proposes may leave out what has a default', async () => {
+  const { metadata, spec, ...rest } = fix('short');
+  const { incident, action, proposedBy } = spec;
+  await run('admin', create(shop), { ...rest, metadata, spec: { incident, action, proposedBy } });
+  const { approval, ttlMinutes, context, rationale } = (await read('short')).spec;
+  assert.deepEqual({ approval, ttlMinutes, context, rationale }, { approval: { state: 'Pending' }, ttlMinutes: 30, context: { changed: [], evidence: [] }, rationale: '' }); // prettier-ignore
+});
+
+test('once something became of it there is nothing to decide', async () => {
+  const name = await pending('past');
+  for (const phase of ['Proposed', 'Expired']) await run('controller', status(name, { phase }));
+  for (const who of ['ada', 'admin', 'watcher'])
+    assert.match(await refused(who, approval(name, { state: 'Approved', by: who === 'watcher' ? 'telegram:1' : who })), /there is nothing to decide any more: it is Expired/); // prettier-ignore
 });
 
 test('kubectl shows what matters, under the short names', async () => {

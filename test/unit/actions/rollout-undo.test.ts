@@ -106,6 +106,18 @@ const diffs = [
     want: 'app args.0  changed (value not shown)',
   },
   {
+    name: 'nor the one that follows it',
+    from: app({ args: ['--password', 'hunter2', '--level', 'info'] }),
+    to: app({ args: ['--password', 'hunter3', '--level', 'debug'] }),
+    want: 'app args.1  changed (value not shown)\napp args.3  info → debug',
+  },
+  {
+    name: 'nor the header of a probe',
+    from: app({ readinessProbe: { httpGet: { httpHeaders: [{ name: 'Authorization', value: 'Bearer a' }] } } }),
+    to: app({ readinessProbe: { httpGet: { httpHeaders: [{ name: 'Authorization', value: 'Bearer b' }] } } }),
+    want: 'app readinessProbe.httpGet.httpHeaders.Authorization  changed (value not shown)',
+  },
+  {
     name: 'a reference is shown',
     from: app({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'new' } } }] }),
     to: app({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'old' } } }] }),

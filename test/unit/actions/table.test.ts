@@ -34,9 +34,16 @@ test('types and params blocks are unique', () => {
   assert.equal(new Set(actions.map(({ block }) => block)).size, actions.length);
 });
 
-const owners: { labels?: Record<string, string>; annotations?: Record<string, string>; want: string | undefined }[] = [
+const owners: (Parameters<typeof gitOpsOwner>[0] & { want: string | undefined })[] = [
   { labels: { 'app.kubernetes.io/managed-by': 'Helm', 'app.kubernetes.io/instance': 'shop' }, want: undefined },
   { labels: { 'argocd.argoproj.io/instance': 'shop' }, want: 'Argo CD (application shop)' },
+  {
+    labels: { 'app.kubernetes.io/instance': 'shop' },
+    managedFields: [{ manager: 'argocd-controller' }],
+    want: 'Argo CD',
+  },
+  { managedFields: [{ manager: 'kustomize-controller' }], want: 'Flux' },
+  { managedFields: [{ manager: 'argocd-controller', subresource: 'status' }, { manager: 'kubectl' }], want: undefined },
   {
     annotations: { 'argocd.argoproj.io/tracking-id': 'web:apps/Deployment:shop/x' },
     want: 'Argo CD (application web)',

@@ -4,6 +4,7 @@ import { readHealth } from '../../../src/diagnosis/health.ts';
 import { Unreachable } from '../../../src/kube/api.ts';
 import { conditionOf } from '../../../src/kube/remediation.ts';
 import { derive } from '../../../src/proposals/derive.ts';
+import { dyingAt } from '../../support/fake-api.ts';
 import { bad, good, health, imageOf, quotaWorld, template, undoWorld, type World } from './world.ts';
 
 /* What neither a compromised watcher, nor a long outage, nor somebody else's edit may bring about. */
@@ -149,9 +150,26 @@ test('a Remediation in another namespace, or of another incident, replaces nothi
 test('a namespace that this installation is not configured for is left to the one that is', async () => {
   const world = undoWorld();
   world.config.namespaces.include = ['payments-*'];
+  const proposedBy = 'system:serviceaccount:tapfix-two:tapfix-watcher';
+  world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { proposedBy } });
   world.start();
   await world.clock.advance(3_000);
   assert.equal(world.fix().status, undefined);
+});
+
+test('a namespace that leaves the configuration while a fix is under way: it ends, saying so, and no right is left', async () => {
+  const world = undoWorld();
+  const first = world.start(dyingAt(({ kind, verb, dryRun }) => kind === 'Deployment' && verb === 'patch' && !dryRun, 'before')); // prettier-ignore
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(3_000);
+  first.stop();
+  assert.deepEqual([world.phase(), world.server.list('RoleBinding').length], ['Applying', 1]);
+  world.config.namespaces.include = ['payments'];
+  world.start();
+  await world.clock.advance(3 * 60_000);
+  assert.equal(conditionOf(world.fix(), 'Failed')?.reason, 'NotWatched');
+  assert.equal(world.server.list('RoleBinding').length, 0);
 });
 
 test('good readings with a long silence in between were not "held"', async () => {

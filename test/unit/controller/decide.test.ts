@@ -33,6 +33,7 @@ const plan: { ok: true } & Plan = {
 interface Case {
   phase?: Phase;
   approval?: object;
+  proposedBy?: string;
   conditions?: Condition[];
   action?: false;
   status?: object;
@@ -48,17 +49,20 @@ const ready: Partial<Facts> = {
   live: health({ healthy: false, crashing: true, longestUptimeMs: 20_000 }),
   prepared: plan,
 };
+const unconfirmed = [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')];
 const stable = (sinceMs: number) => ({ sinceMs, restarts: 0, readAtMs: sinceMs });
 
 function build({
   phase,
   approval = { state: 'Pending' },
+  proposedBy,
   conditions = [],
   action,
   status,
   metadata,
 }: Case): Remediation {
-  const { spec } = aFix({ approval, ...(action !== false && { action: undo }) }) as Remediation;
+  const proposal = { approval, ...(action !== false && { action: undo }), ...(proposedBy && { proposedBy }) };
+  const { spec } = aFix(proposal) as Remediation;
   const meta = { name: 'f', namespace: 'shop', uid: 'u', resourceVersion: '1', creationTimestamp: iso(bornMs) };
   const preview = { diff: '', targetHash: 'h', at: '' };
   return {
@@ -71,6 +75,7 @@ function build({
 /** "Failed(TargetChanged)", "rehearse", "wait 1000". */
 function spoken(step: Step, nowMs: number): string {
   if (step.do === 'move') return step.phase === step.reason ? step.phase : `${step.phase}(${step.reason})`;
+  if (step.do === 'finish' && !step.nudge) return 'finish without a nudge';
   return step.do === 'wait' ? `wait ${step.untilMs - nowMs}` : step.do;
 }
 
@@ -120,10 +125,13 @@ const cases: Record<string, Case> = {
   'approved and all is well: applying': approved('Applying'),
   'approved before any rehearsal: rehearse first': approved('rehearse', { conditions: [is('Approved')] }),
   'a protected namespace': approved('Failed(ProtectedNamespace)', { facts: { guard: { ok: false, reason: 'ProtectedNamespace', say: '' } } }),
-  'an approval that is an hour old': approved('Failed(TooLate)', { afterMs: 60 * minute + 1 }),
-  'attested but not confirmed': approved('Failed(NotConfirmed)', { conditions: [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')] }),
-  'an unnamed approver counts as attested': approved('Failed(NotConfirmed)', { approval: { state: 'Approved' }, conditions: [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')] }),
-  'a Kubernetes user needs no confirmation': approved('Applying', { approval: byUser, conditions: [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')] }),
+  'an approval that is ten minutes old': approved('Failed(TooLate)', { afterMs: 10 * minute + 1 }),
+  'an approval that is not quite as old': approved('Applying', { afterMs: 10 * minute }),
+  'attested but not confirmed': approved('Failed(NotConfirmed)', { conditions: unconfirmed }),
+  'an unnamed approver counts as attested': approved('Failed(NotConfirmed)', { approval: { state: 'Approved' }, conditions: unconfirmed }),
+  'a Kubernetes user needs no confirmation for what another one proposed': approved('Applying', { approval: byUser, proposedBy: 'ben@example.com', conditions: unconfirmed }),
+  'but for what a program proposed': approved('Failed(NotConfirmed)', { approval: byUser, conditions: unconfirmed }),
+  'and for what was shown only after the approval': approved('Failed(NotConfirmed)', { approval: byUser, proposedBy: 'ben@example.com', conditions: unconfirmed, status: { preview: { diff: '', targetHash: 'h', at: iso(bornMs + 1) } } }),
   'an action that is no longer allowed': approved('Failed(NotAllowed)', { facts: { config: aConfig({ actions: { allow: [] } }) } }),
   'a failed rehearsal': approved('Failed(RehearsalFailed)', { conditions: [is('Rehearsed', 'False'), is('Confirmed'), is('Approved')] }),
   'already healthy, and held for the window': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), stable: stable(bornMs - 30_000) } }),
@@ -135,12 +143,13 @@ const cases: Record<string, Case> = {
   'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),
   'not crashing at this very moment, and not healthy either': approved('wait 1000', { facts: { live: health({ healthy: false }) } }),
   'no plan can be made at this moment': approved('wait 1000', { facts: { prepared: undefined as never } }),
-  'no plan could be made for an hour': approved('Failed(TooLate)', { afterMs: 60 * minute + 1, facts: { prepared: undefined as never } }),
+  'no plan could be made for ten minutes': approved('Failed(TooLate)', { afterMs: 10 * minute + 1, facts: { prepared: undefined as never } }),
   'another is at work on the target': approved('wait 1000', { facts: { busy: 'f-0' } }),
 
   'applying, untouched: act': applying('act', { trace: 'untouched' }),
-  'applying, our mark is there: finish': applying('finish', { trace: 'ours', attempts: 99 }),
-  'applying, our mark is there, hours later: finish': applying('finish', { trace: 'ours' }, { afterMs: 300 * minute }),
+  'applying, our mark is there: finish': applying('finish', { trace: 'ours', attempts: 9 }),
+  'applying, our mark is there, hours later: finish, but nobody is nudged any more': applying('finish without a nudge', { trace: 'ours' }, { afterMs: 300 * minute }),
+  'applying, our mark is there, and the rights for a nudge cannot be had': applying('finish without a nudge', { trace: 'ours', attempts: 10 }),
   'applying, changed otherwise: never act': applying('Failed(Interrupted)', { trace: 'other' }),
   'applying, no answer ten times': applying('Failed(NoAnswer)', { trace: 'untouched', attempts: 10 }),
   'applying is not stopped by IncidentCleared': applying('act', { trace: 'untouched' }, { conditions: [is('IncidentCleared')] }),

@@ -156,7 +156,7 @@ const kept: [string, object, object][] = [
   ['of two', { subjects: [{ kind: 'ServiceAccount', name: 'tapfix-writer', namespace: 'tapfix' }, { kind: 'User', name: 'erin' }] }, { name: own }],
 ]; // prettier-ignore
 const sweeping = ({ api, config }: ReturnType<typeof rig>, lock = <T>(work: () => Promise<T>) => work()) =>
-  createSweeper({ api, log: silent, lock, current: () => config, namespace: 'tapfix' });
+  createSweeper({ api, log: silent, lock, current: () => config, namespace: 'tapfix', namespaces: () => [] });
 for (const [name, over, metadata] of kept)
   test(`the sweeper leaves a binding ${name} alone, whoever labelled it`, async () => {
     const it = rig();

@@ -196,7 +196,7 @@ function anExecutor(fresh: (fix: Remediation) => Remediation | undefined = (fix)
   };
   const never = async () => assert.fail('not asked for');
   const executor = createExecutor({ ...deps, readHealth: never, derive: never, lock: around('lock'), withRights: (_fix, _role, work) => around('rights')(() => work(hand)) }); // prettier-ignore
-  return { did, act: () => executor.act(fix, { action, params: {} }), finish: () => executor.finish(fix, { action, params: {} }) }; // prettier-ignore
+  return { did, act: () => executor.act(fix, { action, params: {} }), finish: () => executor.finish(fix, { action, params: {} }, true) }; // prettier-ignore
 }
 
 test('an execution reads the record again, under the lock, and holds rights only while it writes', async () => {

@@ -13,7 +13,14 @@ function rig() {
   const { server, clock, fix, config } = undoWorld();
   const api = server.client();
   const withRights = createRights({ api, clock, log: silent, namespace: 'tapfix' });
-  const sweep = createSweeper({ api, log: silent, lock: createLock(), current: () => config, namespace: 'tapfix' });
+  const sweep = createSweeper({
+    api,
+    log: silent,
+    lock: createLock(),
+    current: () => config,
+    namespace: 'tapfix',
+    namespaces: () => ['pay'],
+  });
   const left = () => server.list('RoleBinding').length;
   const leave = () => server.seed('RoleBinding', 'shop', bindingFor(fix(), role, 'tapfix'));
   const to = (status: object) => server.change('Remediation', 'shop', fix().metadata.name, { status });
@@ -97,10 +104,10 @@ test('rights that cannot be removed do not keep the others, and those of another
   assert.deepEqual(server.list('RoleBinding').map(({ metadata }) => metadata.namespace), ['a-stuck', 'b-theirs']); // prettier-ignore
 });
 
-test('with literal namespaces only those are listed', async () => {
+test('with literal namespaces only those are listed, and where Remediations are', async () => {
   const { server, clock, sweep, config } = rig();
   config.namespaces.include = ['shop', 'payments'];
   await sweep(clock.now());
   const listed = server.calls.filter(({ verb }) => verb === 'list').map(({ namespace }) => namespace);
-  assert.deepEqual(listed, ['shop', 'payments']);
+  assert.deepEqual(listed, ['shop', 'payments', 'pay']);
 });

@@ -150,13 +150,14 @@ test('a rehearsal that the server refuses is said, and an approval of it fails',
   assert.deepEqual([world.phase(), reason(world)], ['Failed', 'RehearsalFailed']);
 });
 
-test('a fix that we would not propose is not applied for a chat approval, but for a Kubernetes user it is', async () => {
-  for (const [by, phase] of [
-    ['telegram:7', 'Failed'],
-    ['ada@example.com', 'Applied'],
+test('a fix that we would not propose is applied only for a Kubernetes user, and only if a person proposed it', async () => {
+  for (const [by, proposedBy, phase] of [
+    ['telegram:7', 'ben@example.com', 'Failed'],
+    ['ada@example.com', 'system:serviceaccount:tapfix:tapfix-watcher', 'Failed'],
+    ['ada@example.com', 'ben@example.com', 'Applied'],
   ] as const) {
-    // prettier-ignore
     const world = undoWorld();
+    world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { proposedBy } });
     world.start({}, { derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: 'no' }) });
     await world.clock.advance(3_000);
     world.approve(by);

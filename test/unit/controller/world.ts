@@ -78,6 +78,7 @@ export const aFix = (over: object = {}): object => ({
   spec: {
     incident: { key: 'shop/Deployment/checkout', class: 'ImagePull', severity: 'critical', reason: 'ErrImagePull' },
     context: { changed: [], evidence: [] },
+    proposedBy: 'system:serviceaccount:tapfix:tapfix-watcher',
     ttlMinutes: 30,
     approval: { state: 'Pending' },
     ...over,

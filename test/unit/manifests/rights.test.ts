@@ -27,7 +27,6 @@ test('what talks to the internet can change no workload, and what changes them h
     'create rbac.authorization.k8s.io/rolebindings',
     'delete rbac.authorization.k8s.io/rolebindings',
     'create /events',
-    'patch /events',
     'create /serviceaccounts/token',
   ]);
 });

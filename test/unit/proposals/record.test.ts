@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { remediationSpecSchema } from '../../../src/kube/remediation.ts';
-import {
-  clean,
-  recurrence,
-  remediationBody,
-  remediationSpec,
-  type RecordFacts,
-} from '../../../src/proposals/record.ts';
+import { recurrence, remediationBody, remediationSpec, type RecordFacts } from '../../../src/proposals/record.ts';
 import { aFix, at, condition, aConfig } from '../../support/fixes.ts';
 
 const nowMs = Date.parse(at('03:00:00'));
@@ -82,12 +76,6 @@ test('words of the cluster that are too long, too many or not for eyes are made 
   );
   remediationSpecSchema.parse(spec);
   assert.equal(spec.context.changed.length, 10);
-  assert.equal(clean('a\tb\nc\rd', 99), 'a\tb\nc d');
-});
-
-test('a text is not cut in the middle of a character', () => {
-  const text = clean('😀'.repeat(300), 511);
-  assert.ok(text.isWellFormed());
 });
 
 test('the hour counts from when it was applied, not from when it was over', () => {
