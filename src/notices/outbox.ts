@@ -52,7 +52,7 @@ export interface Outbox {
 
 const planKey = 'plan';
 /** How soon to look again at what is being done at this moment. */
-const outcomeMs = 200;
+const outcomeMs = 500;
 
 /**
  * Says what there is to say, once: a Notice is created, then sent, then completed by one patch.
