@@ -64,8 +64,9 @@ function withoutReplaced(members: readonly Remediation[]): Remediation[] {
 
 /** Buttons of several cards hang below one message: each says whose it is, and first, because a phone cuts off the end. */
 function named(card: Card, label: string): Card {
+  const isNamed = ({ data, label: words }: Button): boolean => data.startsWith('c:') && words.includes(label);
   const whose = (button: Button): Button =>
-    button.label.includes(label) ? button : { ...button, label: `${label} · ${button.label}` };
+    isNamed(button) ? button : { ...button, label: `${label} · ${button.label}` };
   return { ...card, buttons: card.buttons.map((row) => row.map(whose)) };
 }
 
@@ -81,8 +82,7 @@ function inOneLine(card: Card, fix: Remediation, shown: readonly Remediation[], 
 /** The last word of a message whose Remediations are gone: nothing on it can be pressed any more. */
 export function composeFarewell(members: readonly Remediation[], context: MessageContext): Message {
   const cards = inOrder(withoutReplaced(members)).map((fix): Card => {
-    const card = composeCard(fix, { ...cardContext(fix, context), approvable: false });
-    if (isOverInChat(fix)) return card;
+    if (isOverInChat(fix)) return composeCard(fix, cardContext(fix, context));
     const what =
       fix.spec.approval.state === 'Pending'
         ? 'its record was deleted, nothing was changed by tapfix'

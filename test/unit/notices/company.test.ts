@@ -24,6 +24,7 @@ const recovered = (n: number) => applied(n, { phase: 'Recovered', conditions: [c
 
 const named: [string, Remediation[], string[]][] = [
   ['one namespace: the name is enough', [aFix(), aFix({ n: 2, name: 'web' })], ['checkout · Approve undo', 'checkout · Reject', 'web · Approve undo', 'web · Reject']],
+  ['one that is called like what is done to it', [aFix({ name: 'undo' }), aFix({ n: 2, name: 'web' })], ['undo · Approve undo', 'undo · Reject', 'web · Approve undo', 'web · Reject']],
   ['two teams with an api each', [aFix({ name: 'api' }), aFix({ n: 2, name: 'api', namespace: 'payments' })], ['shop/api · Approve undo', 'shop/api · Reject', 'payments/api · Approve undo', 'payments/api · Reject']],
   ['a Deployment and a StatefulSet of one name', [aFix({ name: 'api' }), statefulSet(2)], ['shop/Deployment/api · Approve undo', 'shop/Deployment/api · Reject', 'shop/StatefulSet/api · Approve undo', 'shop/StatefulSet/api · Reject']],
 ]; // prettier-ignore
