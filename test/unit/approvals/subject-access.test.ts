@@ -22,8 +22,9 @@ test('RBAC is asked for the verb approve on remediations in that namespace', asy
   ]);
 });
 
-test('no clear yes is a no', async () => {
-  const api = { create: async () => ({}) };
-  const subjectAccess = createSubjectAccess(api as unknown as Pick<Api, 'create'>);
-  assert.equal(await subjectAccess(aConfig().approval.approvers[3]!, 'shop'), false);
-});
+for (const answer of [{}, { status: {} }, { status: { allowed: false } }, { status: { allowed: 'true' } }])
+  test(`no clear yes is a no: ${JSON.stringify(answer)}`, async () => {
+    const api = { create: async () => answer };
+    const subjectAccess = createSubjectAccess(api as unknown as Pick<Api, 'create'>);
+    assert.equal(await subjectAccess(aConfig().approval.approvers[3]!, 'shop'), false);
+  });

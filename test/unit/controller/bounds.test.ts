@@ -5,7 +5,7 @@ import { Unreachable } from '../../../src/kube/api.ts';
 import { conditionOf } from '../../../src/kube/remediation.ts';
 import { derive } from '../../../src/proposals/derive.ts';
 import { dyingAt } from '../../support/fake-api.ts';
-import { bad, good, health, imageOf, quotaWorld, template, undoWorld, type World } from './world.ts';
+import { bad, good, health, imageOf, quotaWorld, silent, template, undoWorld, type World } from './world.ts';
 
 /* What neither a compromised watcher, nor a long outage, nor somebody else's edit may bring about. */
 
@@ -200,4 +200,62 @@ test('scaled to zero after the fix is not a recovery', async () => {
   await world.clock.advance(700_000);
   assert.deepEqual([world.phase(), reason(world)], ['Failed', 'NotRecovered']);
   assert.match(conditionOf(world.fix(), 'Failed')?.message ?? '', /scaled to zero/);
+});
+
+/** Nobody is refused at this moment but a StatefulSet that would be let in: no plan can be made of that. */
+function makeRoomForAMoment(world: World): void {
+  makeRoom(world, 2);
+  const { uid } = world.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 2 }, status: {} }).metadata; // prettier-ignore
+  const involvedObject = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid };
+  const message = 'exceeded quota: tight, requested: pods=1, used: pods=1, limited: pods=1';
+  world.server.seed('Event', 'shop', { metadata: { name: 'db.1' }, reason: 'FailedCreate', message, involvedObject });
+  world.server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '0' } } });
+}
+
+test('an approval for which no plan can be made at this moment is still looked at, and its clock runs', async () => {
+  const world = quotaWorld();
+  const warned: string[] = [];
+  world.start({}, { log: { ...silent, warn: (_fields: object, message: string) => void warned.push(message) } });
+  await world.clock.advance(3_000);
+  makeRoomForAMoment(world);
+  world.approve();
+  await world.clock.advance(10_000);
+  assert.deepEqual([world.phase(), warned], ['Approved', []]);
+});
+
+test('in Applying, room for a moment is no answer of the API server: it is not counted as one', async () => {
+  const world = quotaWorld();
+  world.start();
+  await world.clock.advance(3_000);
+  world.server.hooks.before = ({ kind, verb }) => {
+    if (kind !== 'RoleBinding' || verb !== 'create' || world.phase() !== 'Applying') return;
+    delete world.server.hooks.before;
+    makeRoomForAMoment(world);
+  };
+  world.approve();
+  await world.clock.advance(60_000);
+  assert.equal(world.phase(), 'Applying');
+  world.server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '1' } } });
+  await world.clock.advance(31_000);
+  assert.equal(world.server.get('ResourceQuota', 'shop', 'tight'), undefined);
+});
+
+test('what could not be read for a moment was not seen to be healthy: the window begins again', async () => {
+  const world = undoWorld();
+  let isDown = false;
+  const look = async () => {
+    if (isDown) throw new Unreachable('down');
+    return health({ healthy: imageOf(world.server) === good });
+  };
+  world.start({}, { readHealth: look });
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(20_000);
+  isDown = true;
+  await world.clock.advance(3_000);
+  isDown = false;
+  await world.clock.advance(20_000);
+  assert.equal(world.phase(), 'Applied');
+  await world.clock.advance(20_000);
+  assert.equal(world.phase(), 'Recovered');
 });

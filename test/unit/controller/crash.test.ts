@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Call } from '../../support/fake-api.ts';
 import { dyingAt, isWrite } from '../../support/fake-api.ts';
 import type { World } from './world.ts';
-import { quotaWorld, undoWorld } from './world.ts';
+import { health, quotaWorld, undoWorld } from './world.ts';
 
 const worlds: Record<string, () => World> = { undo: undoWorld, 'quota deletion': quotaWorld };
 const ofTheTarget = ({ kind }: Call): boolean => kind === 'Deployment' || kind === 'ResourceQuota';
@@ -54,6 +54,17 @@ for (const [name, make] of Object.entries(worlds)) {
       });
     }
   }
+
+  test(`${name}: killed in Applying and started again at once, it acts, however healthy it looks at that moment`, async () => {
+    const world = await approvedWorld(make);
+    const first = world.start(dyingAt(({ kind, verb }) => kind === 'RoleBinding' && verb === 'create', 'before'));
+    await world.clock.advance(1_000);
+    first.stop();
+    assert.equal(world.phase(), 'Applying');
+    world.start({}, { readHealth: async () => health() });
+    await world.clock.advance(5_000);
+    assert.equal(world.changes().filter(ofTheTarget).length, 1);
+  });
 
   for (const found of ['Approved', 'Applying'])
     test(`${name}: two controllers that find it ${found} make one change`, async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isShort, otherOwners, refusalsIn, saysQuota, wouldFit } from '../../../src/health/blocked.ts';
+import { isShort, otherOwners, refusalsIn, refusalsSince, saysQuota, wouldFit } from '../../../src/health/blocked.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { isCrashing, isFinished, isLooping } from '../../../src/health/loop.ts';
+import { quotaHealth } from '../../../src/health/quota.ts';
 import { holdStable, windowMs } from '../../../src/health/stability.ts';
 import { isStillTrue } from '../../../src/health/truth.ts';
 import { workloadHealth } from '../../../src/health/workload.ts';
@@ -88,4 +89,16 @@ test('a quota is meant by its whole name, and by owners only', () => {
   assert.equal(saysQuota(refusal('tight-2'), 'tight'), false);
   const event = anEvent({ reason: 'FailedCreate', message: refusal('tight') });
   assert.deepEqual(otherOwners(refusalsIn([event])), [], 'a pod owns no pods');
+});
+
+test('a quota has room when it has room for everybody whom it refused', () => {
+  const owner = { kind: 'StatefulSet', name: 'db', uid: 'u', ready: 0, desired: 1, refusal: '' };
+  const hasRoom = (...fits: boolean[]): boolean =>
+    quotaHealth(true, fits.map((one, n) => ({ ...owner, workload: `StatefulSet/${n}`, fits: one }))).hasRoom; // prettier-ignore
+  assert.deepEqual([hasRoom(true, true), hasRoom(true, false), hasRoom(false), hasRoom()], [true, false, false, false]);
+});
+
+test('a refusal in the second in which the last pod was let in may be the newer of the two', () => {
+  const refusals = [5_000, 4_000].map((atMs) => ({ words: `at ${atMs}`, atMs }));
+  assert.deepEqual(refusalsSince({ kind: 'Job', name: 'j', uid: 'u', refusals }, 5_000), ['at 5000']);
 });

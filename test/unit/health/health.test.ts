@@ -138,6 +138,13 @@ test('to be asked for less than it could not bring up is no recovery; to bring i
   assert.equal(history.longestAvailableMs('rs-2', 760_000), 60_000);
 });
 
+test('a revision that was scaled away had no fewer pods than it was asked for', () => {
+  const history = createHistory();
+  history.observe(aReplicaSet(), 0);
+  history.observe(aReplicaSet({ desired: 0, available: 0 }), 10_000);
+  assert.equal(history.wasShort('rs-2'), false);
+});
+
 test('serving is half of the pods or more, without a break that was seen', () => {
   const history = createHistory();
   history.observe(aReplicaSet({ desired: 4, available: 2 }), 0);

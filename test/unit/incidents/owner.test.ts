@@ -76,3 +76,13 @@ test('the second question about a pod costs one request: whether its workload is
   await owners.rootOf('shop', pod);
   assert.deepEqual(asked.slice(before), ['Deployment/a']);
 });
+
+test('a pod that was left alone while its owner was re-created: what is remembered of it is not believed for ever', async () => {
+  const owned = (uid: string) => ({ ...object('p6', { kind: 'StatefulSet', name: 'db', uid }) });
+  const objects: Record<string, KubeObject> = { 'Pod/db-0': owned('s1'), 'StatefulSet/db': object('s1') };
+  const owners = createOwnerResolver(readerOf(objects).reader);
+  const pod = { kind: 'Pod', name: 'db-0', uid: 'p6' };
+  assert.equal((await owners.rootOf('shop', pod))?.uid, 's1');
+  Object.assign(objects, { 'Pod/db-0': owned('s2'), 'StatefulSet/db': object('s2') });
+  assert.equal((await owners.rootOf('shop', pod))?.uid, 's2');
+});

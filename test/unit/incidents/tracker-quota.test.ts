@@ -215,3 +215,11 @@ test('a quota deleted by hand is not the end while a workload it had blocked is 
   await street.advance(40_000);
   assert.deepEqual(street.cleared(), [name]);
 });
+
+test('an episode that is over is over: its last signal is not judged, nor counted, a second time', async () => {
+  const { street } = await told();
+  for (const workload of four) unblock(street, workload);
+  await street.advance(120_000);
+  assert.deepEqual(street.cleared(), [name]);
+  assert.deepEqual(street.outcomes, four.map(() => 'Kept')); // prettier-ignore
+});

@@ -19,7 +19,9 @@ export interface Said {
 }
 
 /** An outbox with everything around it: a cluster that keeps Notices, a vendor that can be down, a clock. */
-export function aDesk(over: { config?: Partial<Config>; server?: ReturnType<typeof fakeNotices> } = {}) {
+export function aDesk(
+  over: { config?: Partial<Config>; server?: ReturnType<typeof fakeNotices>; forgets?: boolean } = {},
+) {
   const clock = fakeClock(Date.parse(at('02:12:40')));
   const server = over.server ?? fakeNotices();
   const said: Said[] = [];
@@ -33,6 +35,7 @@ export function aDesk(over: { config?: Partial<Config>; server?: ReturnType<type
   };
   const channel: Channel = {
     name: 'telegram',
+    forgets: over.forgets ?? false,
     async post({ chat }, message) {
       const id = String(next++);
       say('post', chat, id, message);

@@ -123,6 +123,11 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
     said: [`join ${told.metadata.name}: checkout`],
   },
   {
+    name: 'a successor that joins in one channel is still told in the other',
+    facts: { fixes: [aFix(), aFix({ n: 2, name: 'later', spec: { follows } })], notices: [told], addressesOf: () => [team, { channel: 'console', chat: 'console' }] }, // prettier-ignore
+    said: [`join ${told.metadata.name}: later`, 'open console: later'],
+  },
+  {
     name: 'a successor’s successor joins as well',
     facts: {
       fixes: [

@@ -68,3 +68,17 @@ test('what would join a message that leaves just then gets one of its own, with 
   const withWeb = desk.said.find(({ headlines }) => headlines.some((line) => line.startsWith('web ')));
   assert.equal(withWeb?.what, 'post');
 });
+
+test('an attempt that failed is no message of the last minute', async () => {
+  const notices = { coalesce: 5_000, maxPerMinute: 1, storm: { incidents: 10 }, reminder: 0 };
+  const desk = aDesk({ config: { notices } });
+  desk.vendor.down = new RetryLater('Telegram cannot be reached', 5_000);
+  const fix = aFix();
+  const { outbox } = desk.startWith([fix]);
+  await desk.clock.advance(6_000);
+  outbox.onFix(gone(fix));
+  desk.vendor.down = undefined;
+  outbox.onFix(upsert(aFix({ n: 2, name: 'web' })));
+  await desk.clock.advance(10_000);
+  assert.deepEqual(desk.posts(), [['web keeps crashing, 0/3 ready']]);
+});

@@ -260,3 +260,14 @@ test('the message a button hangs on is found by its chat and id', async () => {
   assert.equal(outbox.noticeAt('telegram', { chat: '-1' }, '4711'), undefined);
   assert.equal(outbox.noticeAt('telegram', { chat: '-100500' }, '1'), undefined);
 });
+
+for (const forgets of [true, false])
+  test(`after a restart what still waits is ${forgets ? 'shown again where nothing is left of it' : 'not touched where it still stands'}`, async () => {
+    const desk = aDesk({ forgets });
+    const first = desk.startWith([aFix()]);
+    await desk.clock.advance(6_000);
+    first.kill();
+    desk.startWith([aFix()]);
+    await desk.clock.advance(6_000);
+    assert.deepEqual([desk.posts().length, desk.edits().length], [1, forgets ? 1 : 0]);
+  });

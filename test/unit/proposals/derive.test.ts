@@ -58,6 +58,14 @@ test('a quota in words: its limits, who made it, whom it blocks, and how to put 
   assert.match(derived?.rationale ?? '', /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with:\n/); // prettier-ignore
 });
 
+test('a quota with room for one of two that it refused still stands in the way of the other', async () => {
+  const { server, ask } = aCluster();
+  const message = 'exceeded quota: tight, requested: services=1, used: services=1, limited: services=1'; // no limit of it by now
+  const conditions = [{ type: 'ReplicaFailure', status: 'True', message }];
+  server.change('ReplicaSet', 'shop', 'web-7d9f8b6c5d', { status: { conditions } });
+  assert.equal((await ask(quota))?.action?.type, 'DeleteResourceQuota');
+});
+
 const refused = (refusal: string) =>
   ({
     kind: 'ReplicaSet',

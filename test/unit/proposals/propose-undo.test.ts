@@ -10,6 +10,10 @@ const nowMs = 1_000_000;
 const stableForMs = 30_000;
 const newest: Revision = { view: aReplicaSet({ uid: 'rs-2', revision: 2, desired: 1, available: 0 }), template: {} };
 const previous: Revision = { view: aReplicaSet({ uid: 'rs-1', revision: 1, desired: 1, available: 1 }), template: {} };
+const previousOf = (desired: number): Revision => ({
+  ...previous,
+  view: { ...previous.view, desired, available: desired },
+});
 const owner = (uid: string) => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: uid, uid, controller: true });
 const badPod = aPod({ owner: owner('rs-2'), ready: false, containers: [crashing] });
 const ended = (uptimeMs: number) => ({ reason: 'Error', exitCode: 1, uptimeMs, finishedAtMs: nowMs - 5_000 });
@@ -67,12 +71,12 @@ const nothing = createHistory();
 const paused = { ...viewDeployment(object)!, paused: true };
 
 const cases = [
-  { name: 'the previous revision still serves', workload: workload(), history: nothing, want: 'revision 1' },
+  { name: 'the previous revision still serves', workload: workload(), history: nothing, want: 'back to 1' },
   {
     name: 'the previous revision was seen healthy and is scaled away',
     workload: workload({ pods: [badPod] }),
     history: seen('rs-1', 40_000),
-    want: 'revision 1',
+    want: 'back to 1',
   },
   {
     name: 'nobody saw the previous revision',
@@ -85,6 +89,33 @@ const cases = [
     workload: workload({ pods: [badPod] }),
     history: seen('rs-1', 29_000),
     want: 'was not seen healthy',
+  },
+  {
+    name: 'the previous revision was up for exactly the window',
+    workload: workload({ pods: [badPod] }),
+    history: seen('rs-1', 30_000),
+    want: 'back to 1',
+  },
+  {
+    name: 'one of two pods of the previous revision has only just become ready',
+    workload: workload({
+      pods: [badPod, goodPod(nowMs - 60_000), goodPod(nowMs - 5_000)],
+      revisions: [newest, previousOf(2)],
+    }),
+    history: nothing,
+    want: 'was not seen healthy',
+  },
+  {
+    name: 'the only pod of the previous revision is on its way out',
+    workload: workload({ pods: [badPod, { ...goodPod(nowMs - 60_000), deleting: true }] }),
+    history: nothing,
+    want: 'was not seen healthy',
+  },
+  {
+    name: 'an older pod in its back-off after its first restart',
+    workload: workload({ pods: [badPod, { ...goodPod(nowMs - 60_000), containers: [{ ...crashing, restarts: 1 }] }] }),
+    history: seen('rs-1', 40_000),
+    want: 'did not bring it',
   },
   {
     name: 'the previous revision has only just become ready',
@@ -108,7 +139,7 @@ const cases = [
     name: 'a revision that looks healthy for 45 s before each crash',
     workload: workload({ pods: [afterLiving(45_000), goodPod(nowMs - 60_000)] }),
     history: seen('rs-2', 50_000),
-    want: 'revision 1',
+    want: 'back to 1',
   },
   {
     name: 'a revision that used to live much longer than it does now',
@@ -120,7 +151,7 @@ const cases = [
     name: 'an older pod that was restarted once and serves again',
     workload: workload({ pods: [badPod, { ...goodPod(nowMs - 60_000), containers: [restarted] }] }),
     history: nothing,
-    want: 'revision 1',
+    want: 'back to 1',
   },
   {
     name: 'an older pod that keeps crashing and is up just now',
@@ -138,7 +169,7 @@ const cases = [
     name: 'a previous revision that broke once and then held for long',
     workload: workload({ pods: [badPod] }),
     history: brokeAfter('rs-1', 70_000, 150_000),
-    want: 'revision 1',
+    want: 'back to 1',
   },
   {
     name: 'a newest revision that served for weeks with one pod missing',
@@ -150,11 +181,11 @@ const cases = [
     name: 'a newest revision that served for nine minutes with one pod missing',
     workload: workload({ pods: [badPod] }),
     history: served('rs-2', 540_000, seen('rs-1', 86_400_000)),
-    want: 'revision 1',
+    want: 'back to 1',
   },
   {
     name: 'a previous revision of which only one pod of three was ever well, and only that one is left',
-    workload: workload({ pods: [badPod, goodPod(0)] }),
+    workload: workload({ pods: [badPod, goodPod(nowMs - 600_000)] }), // not 0: that is no time at all
     history: shrunk('rs-1'),
     want: 'was not seen healthy',
   },
@@ -190,5 +221,5 @@ const cases = [
 for (const { name, workload, history, want } of cases)
   test(`undo: ${name}`, () => {
     const way = proposeUndo({ workload, history, stableForMs, nowMs });
-    assert.ok(('refused' in way ? way.refused : `revision ${way.revision}`).includes(want), JSON.stringify(way));
+    assert.ok(('refused' in way ? way.refused : `back to ${way.revision}`).includes(want), JSON.stringify(way));
   });
