@@ -89,6 +89,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
     .action(async ({ config, role, context }: { config?: string; role: RunOptions['role']; context?: string }) => {
       // Not a mandatory option of commander's: that is asked for before a mistyped one is named.
       if (config === undefined) return run.error("required option '--config <file>' not specified");
+      if (context === '') return run.error('option --context needs the name of a context');
       finish(await commands.run({ configFile: config, role, ...(context !== undefined && { context }) }, io));
     });
 
@@ -112,6 +113,17 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
       '\nExample:\n  tapfix manifests --image registry.example.com/tapfix:0.1.0 | kubectl apply --server-side -f -',
     )
     .action(async (options: ManifestsOptions) => finish(await commands.manifests(options, io)));
+
+  // Commander's own shows the whole help when it is asked about a command that there is not, and says nothing of that.
+  program
+    .helpCommand(false)
+    .command('help')
+    .description('show the help of a command')
+    .argument('[command]')
+    .action((name?: string) => {
+      const asked = name === undefined ? program : program.commands.find((command) => command.name() === name);
+      return asked ? asked.help() : program.error(`unknown command '${name}'`);
+    });
 
   return program;
 }

@@ -23,7 +23,7 @@ export interface Server {
 
 export function serverOf(kubeConfig: KubeCredentials): Server {
   const cluster = kubeConfig.getCurrentCluster();
-  if (!cluster?.server) throw new UserError('the kubeconfig names no API server');
+  if (!cluster?.server) throw new UserError('the kubeconfig names no API server', 2);
   return { address: cluster.server.replace(/\/+$/, ''), proxy: cluster.proxyUrl || undefined };
 }
 

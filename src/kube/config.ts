@@ -54,7 +54,7 @@ function filesOf(env: NodeJS.ProcessEnv): string[] {
   const files = candidates.filter((file) => existsSync(file));
   if (files.length > 0) return files;
   const looked = candidates.length > 0 ? `looked for ${candidates.join(', ')}` : 'neither KUBECONFIG nor HOME is set';
-  throw new UserError(`no kubeconfig, and not running in a cluster: ${looked}`);
+  throw new UserError(`no kubeconfig, and not running in a cluster: ${looked}`, 2);
 }
 
 function readOne(file: string): KubeConfig {
@@ -62,7 +62,7 @@ function readOne(file: string): KubeConfig {
   try {
     config.loadFromFile(file);
   } catch (error) {
-    throw new UserError(`cannot read the kubeconfig ${file}: ${whyUnreadable(error)}`);
+    throw new UserError(`cannot read the kubeconfig ${file}: ${whyUnreadable(error)}`, 2);
   }
   return config;
 }
@@ -94,11 +94,11 @@ function mustBeComplete(config: KubeConfig): void {
   const name = config.getCurrentContext();
   const known = config.contexts.map((one) => one.name).sort();
   const choice = known.length > 0 ? `it has ${known.slice(0, 20).join(', ')}` : 'it has none';
-  if (!name) throw new UserError(`the kubeconfig has no current context; choose one with --context (${choice})`);
+  if (!name) throw new UserError(`the kubeconfig has no current context; choose one with --context (${choice})`, 2);
   const context = config.getContextObject(name);
-  if (!context) throw new UserError(`no context "${name}" in the kubeconfig; ${choice}`);
+  if (!context) throw new UserError(`no context "${name}" in the kubeconfig; ${choice}`, 2);
   const missing = (what: string, value: string): UserError =>
-    new UserError(`context "${name}" of the kubeconfig names the ${what} "${value}", which is not defined there`);
+    new UserError(`context "${name}" of the kubeconfig names the ${what} "${value}", which is not defined there`, 2);
   if (!config.getCluster(context.cluster)) throw missing('cluster', context.cluster);
   if (!config.getUser(context.user)) throw missing('user', context.user);
 }

@@ -24,7 +24,7 @@ const files = (install: Install): File[] => [
   { name: '00-namespace.yaml', note: 'Where tapfix lives.', objects: [namespaceManifest(install)] },
   {
     name: '10-policies.yaml',
-    note: 'Before the resources they guard: nothing can be approved unguarded, not even during the installation.',
+    note: 'Needs Kubernetes 1.30. Before the resources they guard: nothing can be approved unguarded, not even during the installation.',
     objects: admissionPolicies(install),
   },
   {

@@ -7,7 +7,7 @@ const idIn = (approver: Approver, channel: ChannelName): string | undefined => {
   return id === undefined ? undefined : `${channel}:${id}`;
 };
 
-/** The entries of the list that are this person; one may have several, for several namespaces. */
+/** The entries of the list that are this person: the configuration allows one. */
 export const entriesOf = (config: Config, channel: ChannelName, by: string): Approver[] =>
   config.approval.approvers.filter((approver) => idIn(approver, channel) === by);
 

@@ -71,14 +71,14 @@ describe('mistakes, as the person who made them meets them', { concurrency: 3 },
   test('a context that is not in the kubeconfig: which ones are', async (t) => {
     const { words, env } = await aSetup(t);
     const { code, stdout, stderr } = await startTapfix(t, [...words, '--context', 'nope'], { env }).ended();
-    assert.deepEqual({ code, stdout, stderr }, { code: 1, stdout: '', stderr: `${contexts}\n` });
+    assert.deepEqual({ code, stdout, stderr }, { code: 2, stdout: '', stderr: `${contexts}\n` });
   });
 
   test('no kubeconfig: where it was looked for', async (t) => {
     const { words, folder } = await aSetup(t);
     const { code, stdout, stderr } = await startTapfix(t, words, { env: { HOME: folder } }).ended();
     const looked = `no kubeconfig, and not running in a cluster: looked for ${join(folder, '.kube', 'config')}\n`;
-    assert.deepEqual({ code, stdout, stderr }, { code: 1, stdout: '', stderr: looked });
+    assert.deepEqual({ code, stdout, stderr }, { code: 2, stdout: '', stderr: looked });
   });
 
   test('a port that somebody else has: which one, and which key changes it', async (t) => {

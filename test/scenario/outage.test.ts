@@ -99,10 +99,10 @@ describe('what is away is waited for', { concurrency: 3 }, () => {
     const tapfix = startTapfix(t, words, { env, ...inAHurry });
     const line = await tapfix.says(trouble);
     assert.equal(line['kind'], 'NoToken');
-    assert.match(String(line['reason']), /TELEGRAM_BOT_TOKEN or TELEGRAM_BOT_TOKEN_FILE/);
+    assert.match(String(line['reason']), /TELEGRAM_BOT_TOKEN_FILE names .*, which does not exist \(yet\) or is empty/);
     await isReady(tapfix);
     const { checks } = await tapfix.readyz();
-    assert.match(checks['channel-telegram']?.detail ?? '', /no Telegram bot token/);
+    assert.match(checks['channel-telegram']?.detail ?? '', /which does not exist \(yet\) or is empty/);
     assert.deepEqual(telegram.calls, []);
 
     await writeToken(botToken);

@@ -48,10 +48,12 @@ for (const { line, call } of understood) {
 
 const refused = [
   { line: 'runn', say: /unknown command 'runn'.*Did you mean run\?\) \(see tapfix --help\)$/ },
+  { line: 'help runn', say: /unknown command 'runn' \(see tapfix --help\)$/ },
   { line: 'run', say: /required option '--config <file>' not specified \(see tapfix run --help\)$/ },
   { line: 'run --config c.yaml --verbose', say: /unknown option '--verbose'/ },
   { line: 'run --conifg c.yaml', say: /unknown option '--conifg'.*Did you mean --config\?/ },
   { line: 'run --config c.yaml --role boss', say: /'boss' is invalid\. Allowed choices are all, watcher, controller/ },
+  { line: 'run --config c.yaml --context=', say: /option --context needs the name of a context/ },
   { line: 'check-config', say: /missing required argument 'file' \(see tapfix check-config --help\)$/ },
   { line: 'check-config a b', say: /too many arguments/ },
   { line: 'manifests --force', say: /unknown option '--force' \(see tapfix manifests --help\)$/ },
@@ -65,7 +67,7 @@ for (const { line, say } of refused) {
   });
 }
 
-for (const line of ['--help', 'run --help', 'check-config --help', 'manifests --help']) {
+for (const line of ['help', 'help run', '--help', 'run --help', 'check-config --help', 'manifests --help']) {
   test(`tapfix ${line} ends with an example`, async () => {
     const { code, out } = await run(line);
     assert.equal(code, 0);

@@ -64,6 +64,10 @@ for (const image of noImages) {
   });
 }
 
+for (const namespace of ['default', 'kube-system'])
+  test(`--namespace ${namespace} is refused: the manifests label and restrict it`, () =>
+    refuses({ namespace }, `--namespace ${namespace} is not tapfix's to label and restrict: give it one of its own`));
+
 const noDirectories = [
   { name: 'nothing', out: '', say: '--out needs the name of a directory' },
   { name: 'a file', out: file, say: `--out ${file} is a file, or below one: name a directory` },

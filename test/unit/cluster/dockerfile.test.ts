@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { parseDockerfile } from '../../cluster/dockerfile.ts';
 
 const minimal = 'FROM node:24-slim\nENTRYPOINT ["node", "/app/main.js"]\n';
@@ -49,3 +51,8 @@ const refusals = [
 for (const { name, text, want } of refusals) {
   test(`a Dockerfile is refused for ${name}`, () => assert.throws(() => parseDockerfile(text), want));
 }
+
+test('the image runs the Node that the tests run', async () => {
+  const text = await readFile(new URL('../../../deploy/Dockerfile', import.meta.url), 'utf8');
+  assert.equal(parseDockerfile(text).from, `node:${packageJson.devDependencies.node}-slim`);
+});

@@ -23,19 +23,24 @@ const cases = [
     env: { TELEGRAM_BOT_TOKEN: 'x', TELEGRAM_BOT_TOKEN_FILE: file },
     want: 'from-file',
   },
-  { name: 'the file is not there', env: { TELEGRAM_BOT_TOKEN_FILE: missing }, want: undefined },
   {
     name: 'the file is not there, the variable is',
     env: { TELEGRAM_BOT_TOKEN: 'x', TELEGRAM_BOT_TOKEN_FILE: missing },
     want: 'x',
   },
-  { name: 'the file is empty', env: { TELEGRAM_BOT_TOKEN_FILE: empty }, want: undefined },
   { name: "another's variable is set", env: { SLACK_BOT_TOKEN: 'x' }, want: undefined },
 ];
 
 for (const { name, env, want } of cases) {
   test(`token when ${name}`, async () => assert.equal(await readToken('TELEGRAM_BOT_TOKEN', env), want));
 }
+
+for (const named of [missing, empty])
+  test(`a token file that is ${named === missing ? 'not there' : 'empty'} is said by its name`, () =>
+    assert.rejects(readToken('TELEGRAM_BOT_TOKEN', { TELEGRAM_BOT_TOKEN_FILE: named }), {
+      name: 'UserError',
+      message: `TELEGRAM_BOT_TOKEN_FILE names ${named}, which does not exist (yet) or is empty`,
+    }));
 
 test('a token file that is a directory is one line', async () => {
   await assert.rejects(readToken('SLACK_APP_TOKEN', { SLACK_APP_TOKEN_FILE: folder }), {
