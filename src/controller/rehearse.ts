@@ -58,7 +58,9 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
 
   async function rehearsed(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
     try {
-      return await rehearse(fix, parsed);
+      const prepared = await rehearse(fix, parsed);
+      tries.delete(fix.metadata.uid);
+      return prepared;
     } catch (error) {
       if (isUnclear(error) || (hasMoved(error) && !isLastTry(fix))) throw error;
       tries.delete(fix.metadata.uid);
@@ -120,7 +122,8 @@ function wrongTarget({ spec }: Remediation, parsed: ParsedAction | Refusal): Ref
   if ('ok' in parsed) return undefined;
   const { object } = spec.incident;
   const { kind, name, uid } = parsed.action.target(parsed.params);
-  if (sameValue({ kind, name, uid }, { kind: object.kind, name: object.name, uid: object.uid })) return undefined;
+  const isSame = kind === object.kind && name === object.name && (object.uid === '' || uid === object.uid);
+  if (isSame) return undefined;
   const say = `the incident is about ${object.kind} ${object.name}, the fix would change ${kind} ${name}`;
   return { ok: false, reason: 'WrongTarget', say };
 }
