@@ -41,10 +41,13 @@ export function composeMessage(members: readonly Remediation[], context: Message
   if (!first) return { cards: [], silent };
   if (shown.length === 1) return { cards: [composeCard(first, cardContext(first, context))], silent };
   const label = labelsFor(shown);
+  const where = (fix: Remediation): string =>
+    sharedNamespace(shown) === undefined ? `${fix.metadata.namespace}: ` : '';
   const cards = shown.slice(0, mostCards).map((fix, index) => {
     const inFull = index === 0 && needsSomebody(fix) && !isOverInChat(fix);
-    const card = composeCard(fix, cardContext(fix, context));
-    return named(inFull ? card : inOneLine(card, fix, shown, context), label(fix));
+    const whole = composeCard(fix, cardContext(fix, context));
+    const card = inFull ? whole : inOneLine(whole, fix, context);
+    return named({ ...card, headline: `${where(fix)}${card.headline}` }, label(fix));
   });
   const more = shown.length - cards.length;
   const dots = shown.map((fix) => headOf(fix, cardContext(fix, context)).dot);
@@ -70,13 +73,12 @@ function named(card: Card, label: string): Card {
   return { ...card, buttons: card.buttons.map((row) => row.map(whose)) };
 }
 
-function inOneLine(card: Card, fix: Remediation, shown: readonly Remediation[], context: MessageContext): Card {
+function inOneLine(card: Card, fix: Remediation, context: MessageContext): Card {
   const words = actionWords(fix);
   const rows = card.buttons.length > 0 && words ? [{ label: 'Fix', lines: [words.summary] }] : [];
-  const where = sharedNamespace(shown) === undefined ? `${fix.metadata.namespace}: ` : '';
   const isSaid = isUnattended(fix) || confirmingNow(fix, cardContext(fix, context)) !== undefined;
   const footer = isSaid ? card.footer : [];
-  return { dot: card.dot, headline: `${where}${card.headline}`, rows, footer, buttons: card.buttons };
+  return { dot: card.dot, headline: card.headline, rows, footer, buttons: card.buttons };
 }
 
 /** The last word of a message whose Remediations are gone: nothing on it can be pressed any more. */
