@@ -20,7 +20,7 @@ import { createApi } from './kube/client.ts';
 import { loadKubeConfig } from './kube/config.ts';
 import { createFeed, type Feed, onlyOf } from './kube/feed.ts';
 import { viewNotice } from './kube/notice.ts';
-import { type Remediation, viewRemediation } from './kube/remediation.ts';
+import { isProposedFrom, type Remediation, viewRemediation } from './kube/remediation.ts';
 import type { Watch } from './kube/watch.ts';
 import { untilAborted } from './lib/abort.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -152,7 +152,7 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
   const count = (outcome: SignalOutcome): void => metrics.signals.inc({ outcome });
   const tracker = createTracker({
     ...ground,
-    owners: createOwnerResolver(api),
+    owners: createOwnerResolver(api, clock),
     readHealth: (subject, nowMs) => readHealth(api, subject, nowMs),
     derive: (subject, nowMs) => derive(subject, { reader: api, history, config: current(), nowMs }),
     count,
@@ -165,6 +165,7 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     namespace: ownNamespace,
     channels: () => channels,
     confirms,
+    isHeard: fixes.isHeard,
     onNotice: (result, channel) => metrics.notices.inc({ channel, form: 'card', result }),
   });
   const approvals = createApprovals({
@@ -176,8 +177,9 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
   });
 
-  // Others are another installation's: its watcher sees to them, and tells of them.
-  const isOurs = ({ metadata }: Remediation): boolean => isSelected(current(), metadata.namespace ?? '', ownNamespace);
+  // Others are another installation's: its watcher sees to them, and tells of them. Our own are seen to their end.
+  const isOurs = (fix: Remediation): boolean =>
+    isSelected(current(), fix.metadata.namespace ?? '', ownNamespace) || isProposedFrom(fix, ownNamespace);
   fixes.subscribe(onlyOf(isOurs, { onList: tracker.onFixes, onChange: tracker.onFix }));
   fixes.subscribe(onlyOf(isOurs, { onList: outbox.onFixes, onChange: outbox.onFix }));
   const notices = createFeed({ api, clock, log, kind: 'Notice', scopes: [ownNamespace], view: viewNotice });

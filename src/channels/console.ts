@@ -68,10 +68,9 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
     const before = new Set(known);
     const pressable = [...buttons.keys()].join();
     remember(id, message);
-    // Nobody approves what was not shown: another diff, or one that an earlier process printed.
-    const isUnseen = interactive && approvalsIn(message).some((data) => !offered.has(data));
-    if (isUnseen) return showAll(message);
-    if (!known) return;
+    // Nobody decides on what was not shown: another diff, or a card that an earlier process printed.
+    const isUnseen = approvalsIn(message).some((data) => !offered.has(data)) || (!known && hasButtons(message));
+    if (interactive && isUnseen) return showAll(message);
     const isOffered = [...buttons.keys()].join() !== pressable;
     for (const card of message.cards) {
       const line = headline(card.dot, card.headline);
@@ -107,6 +106,8 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   const health = () => ({ ok: true, detail: interactive ? 'reading the keyboard' : 'printing only' });
   return { name: 'console', forgets: interactive, post, edit, run, health };
 }
+
+const hasButtons = (message: Message): boolean => message.cards.some(({ buttons }) => buttons.length > 0);
 
 /** The payload of each button that approves: it holds a hash of what was shown. */
 const approvalsIn = (message: Message): string[] =>

@@ -11,12 +11,12 @@ export async function readBlockedHealth(
   reader: Reader,
   namespace: string,
   blocked: readonly Blocked[],
-  nowMs: number,
+  { nowMs, sinceMs }: { nowMs: number; sinceMs: number },
 ): Promise<LiveHealth> {
   if (blocked.length === 0) return { ...gone, gone: false, healthy: false, why: 'whom it blocked is not known' };
   const from = createSnapshot(reader, namespace);
   const workloads = await Promise.all(blocked.map((owner) => workloadOf(from, namespace, owner)));
-  return readAffected(reader, namespace, [...new Set(workloads)], nowMs);
+  return readAffected(reader, namespace, [...new Set(workloads)], nowMs, sinceMs);
 }
 
 /** A ReplicaSet may be scaled down or gone because its Deployment rolled on: the Deployment is what counts. */

@@ -1,4 +1,5 @@
 import type { Remediation } from '../kube/remediation.ts';
+import { isProposedFrom } from '../kube/remediation.ts';
 import type { Change } from '../kube/watch.ts';
 import { isSelected } from '../config/selection.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -63,9 +64,7 @@ export function createController(deps: ControllerDeps): Controller {
     const { follows } = fix.spec;
     // Others are another installation's: a verdict of ours would stand in its way. What our own watcher proposed stays
     // ours when its namespace leaves the configuration: somebody has to see it to its end.
-    const isOurs =
-      isSelected(deps.current(), namespace ?? '', deps.namespace) ||
-      fix.spec.proposedBy?.startsWith(`system:serviceaccount:${deps.namespace}:`);
+    const isOurs = isSelected(deps.current(), namespace ?? '', deps.namespace) || isProposedFrom(fix, deps.namespace);
     const entry = {
       namespace,
       name,

@@ -144,7 +144,8 @@ function approved(facts: Facts): Step {
   const { fix, config, guard, live, prepared, busy, nowMs } = facts;
   if (guard) return failed(guard.reason, guard.say);
   const approvedAtMs = timeMs(conditionOf(fix, 'Approved')?.lastTransitionTime);
-  if (nowMs > approvedAtMs + longestApprovedMs) {
+  // What is healthy is watched until that has held: it comes to its own end.
+  if (nowMs > approvedAtMs + longestApprovedMs && !live?.healthy) {
     const within = `it could not be applied within ${spokenDuration(longestApprovedMs)} of the approval`;
     return failed('TooLate', `${within}${because(live)}; nothing was changed`);
   }

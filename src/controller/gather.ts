@@ -109,9 +109,10 @@ const stableSince = (fix: Remediation, { stable }: Memory, live: LiveHealth, now
 /** The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off, did not recover. */
 async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
   const { namespace } = contextOf(fix, api);
+  const { blocked = [], appliedAt } = fix.status?.execution ?? {};
   const live =
     fix.spec.action?.type === 'DeleteResourceQuota'
-      ? await readBlockedHealth(api, namespace, fix.status?.execution?.blocked ?? [], nowMs)
+      ? await readBlockedHealth(api, namespace, blocked, { nowMs, sinceMs: timeMs(appliedAt) })
       : await readHealth(api, subjectOf(fix), nowMs);
   if (live.gone) return { ...live, healthy: false, why: 'it is no longer there' };
   return live.ended ? { ...live, healthy: false, why: live.ended } : live;

@@ -4,7 +4,7 @@ import { gone, workloadHealth } from '../health/workload.ts';
 import { isShort } from '../health/blocked.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Kind } from '../kube/resources.ts';
-import { controllerOf, hasCondition } from '../kube/views.ts';
+import { controllerOf, hasCondition, timeMs } from '../kube/views.ts';
 import { isWaiting, readBlocked, readQuota } from './quota.ts';
 import { createSnapshot } from './snapshot.ts';
 import { readWorkload } from './workload.ts';
@@ -70,10 +70,14 @@ export async function readAffected(
   namespace: string,
   affected: readonly string[],
   nowMs: number,
+  sinceMs = 0,
 ): Promise<LiveHealth> {
   const from = affected.length > mostSingly ? createSnapshot(reader, namespace) : reader;
   const each = await Promise.all(
-    affected.map(async (workload) => ({ workload, live: await readNamed(from, namespace, workload, nowMs) })),
+    affected.map(async (workload) => ({
+      workload,
+      live: await readNamed(from, namespace, workload, { nowMs, sinceMs }),
+    })),
   );
   const there = each.filter(({ live }) => !live.gone);
   const ended = there.every(({ live }) => live.ended) ? there[0]?.live.ended : undefined;
@@ -101,9 +105,14 @@ export async function readAffected(
 const workloadKinds: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
 
 /** Only workloads can be short of pods; anything else in that list is not what keeps an incident open. */
-async function readNamed(reader: Reader, namespace: string, workload: string, nowMs: number): Promise<LiveHealth> {
+async function readNamed(
+  reader: Reader,
+  namespace: string,
+  workload: string,
+  { nowMs, sinceMs }: { nowMs: number; sinceMs: number },
+): Promise<LiveHealth> {
   const [kind = '', name = ''] = workload.split('/');
-  if (kind === 'CronJob') return { ...gone, gone: false, ended: 'its next run has not come yet' };
+  if (kind === 'CronJob') return readCronJob(reader, namespace, name, sinceMs);
   if (!workloadKinds.has(kind)) return gone;
   if (kind === 'Job') return readJob(reader, namespace, name);
   return readHealth(reader, { namespace, object: { kind, name, uid: '' } }, nowMs);
@@ -111,7 +120,15 @@ async function readNamed(reader: Reader, namespace: string, workload: string, no
 
 async function readJob(reader: Reader, namespace: string, name: string): Promise<LiveHealth> {
   const job = await reader.get<KubeObject>({ kind: 'Job', namespace, name });
-  if (!job) return gone;
+  if (!job) return { ...gone, gone: false }; // as Jobs are, some time after they are done
   const why = hasCondition(job, 'Failed') ? 'the Job failed for good' : isShort('Job', job) ? 'it waits for pods' : '';
   return { ...gone, gone: false, healthy: why === '', why, ready: why === '' ? 1 : 0, desired: 1 };
+}
+
+/** It has no pods of its own: that it can start Jobs again shows at its next time. */
+async function readCronJob(reader: Reader, namespace: string, name: string, sinceMs: number): Promise<LiveHealth> {
+  const cronJob = await reader.get<KubeObject & { status?: { lastScheduleTime?: string } }>({ kind: 'CronJob', namespace, name }); // prettier-ignore
+  if (!cronJob) return gone;
+  const hasRun = timeMs(cronJob.status?.lastScheduleTime) > sinceMs;
+  return { ...gone, gone: false, ...(!hasRun && { ended: 'its next run has not come yet' }) };
 }

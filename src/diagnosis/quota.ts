@@ -4,14 +4,14 @@ import {
   refusalBy,
   refusalsIn,
   refusalsOf,
-  refusalsSince,
   type RefusedOwner,
+  standingRefusals,
   wouldFit,
 } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
-import { controllerOf, type ReplicaSetView, timeMs, viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';
+import { type ReplicaSetView, viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';
 
 export interface QuotaObject extends KubeObject {
   spec?: { hard?: Record<string, string> } & Record<string, unknown>;
@@ -42,11 +42,10 @@ export async function readBlocked(reader: Reader, namespace: string, quota: Quot
   const fits = (refusal: string): boolean => wouldFit(refusal, { ...spec, ...status });
   const refusal = (words: readonly string[]): string | undefined => refusalBy(metadata.name, words, fits);
   const refused = otherOwners(refusals);
-  const newestPodMs = refused.length > 0 ? await readNewestPods(reader, namespace) : new Map<string, number>();
-  const since = (owner: RefusedOwner): string[] => refusalsSince(owner, newestPodMs.get(owner.uid) ?? 0);
+  const podNames = refused.length > 0 ? await readPodNames(reader, namespace) : new Set<string>();
   const [sets, ...others] = await Promise.all([
     blockedReplicaSets(reader, namespace, (rs) => refusal(refusalsOf(rs, refusals))),
-    ...refused.map((owner) => readOther(reader, namespace, owner, refusal(since(owner)))),
+    ...refused.map((owner) => readOther(reader, namespace, owner, refusal(standingRefusals(owner, podNames)))),
   ]);
   return [...sets, ...others.filter((owner) => owner !== undefined)]
     .map((owner) => ({ ...owner, fits: fits(owner.refusal) }))
@@ -54,14 +53,9 @@ export async function readBlocked(reader: Reader, namespace: string, quota: Quot
     .slice(0, mostBlocked);
 }
 
-/** When the newest pod of each owner was let in, by the owner's uid. */
-async function readNewestPods(reader: Reader, namespace: string): Promise<Map<string, number>> {
-  const newest = new Map<string, number>();
-  for (const { metadata } of await reader.list<KubeObject>('Pod', namespace)) {
-    const uid = controllerOf(metadata)?.uid ?? '';
-    newest.set(uid, Math.max(newest.get(uid) ?? 0, timeMs(metadata.creationTimestamp)));
-  }
-  return newest;
+async function readPodNames(reader: Reader, namespace: string): Promise<Set<string>> {
+  const pods = await reader.list<KubeObject>('Pod', namespace);
+  return new Set(pods.map(({ metadata }) => metadata.name));
 }
 
 type Refused = Omit<BlockedOwner, 'fits'>;

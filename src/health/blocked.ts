@@ -46,17 +46,12 @@ export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts)
   );
 }
 
-export interface Refusal {
-  words: string;
-  atMs: number;
-}
-
 /** Who was refused, and with which words, newest first. */
 export interface RefusedOwner {
   kind: string;
   name: string;
   uid: string;
-  refusals: Refusal[];
+  refusals: string[];
 }
 /** By the owner's uid. */
 export type Refusals = ReadonlyMap<string, RefusedOwner>;
@@ -64,9 +59,9 @@ export type Refusals = ReadonlyMap<string, RefusedOwner>;
 export function refusalsIn(events: readonly EventView[]): Refusals {
   const owners = new Map<string, RefusedOwner>();
   const refused = events.filter(({ reason }) => reason === 'FailedCreate').sort((a, b) => b.lastSeenMs - a.lastSeenMs);
-  for (const { object, message, lastSeenMs } of refused) {
+  for (const { object, message } of refused) {
     const owner = owners.get(object.uid) ?? { kind: object.kind, name: object.name, uid: object.uid, refusals: [] };
-    owner.refusals.push({ words: message, atMs: lastSeenMs });
+    owner.refusals.push(message);
     owners.set(object.uid, owner);
   }
   return owners;
@@ -93,12 +88,12 @@ export function refusalBy(
  */
 export function refusalsOf({ uid, desired, createFailure }: ReplicaSetView, events: Refusals): readonly string[] {
   if (desired === 0 || createFailure === undefined) return [];
-  return events.get(uid)?.refusals.map(({ words }) => words) ?? [createFailure];
+  return events.get(uid)?.refusals ?? [createFailure];
 }
 
-/** What was said before its last pod was let in is history: its next one may be another size. */
-export const refusalsSince = ({ refusals }: RefusedOwner, newestPodMs: number): string[] =>
-  refusals.filter(({ atMs }) => atMs >= newestPodMs).map(({ words }) => words);
+/** That a pod was refused is history once it is there, as one of a StatefulSet is under the same name. */
+export const standingRefusals = ({ refusals }: RefusedOwner, podNames: ReadonlySet<string>): string[] =>
+  refusals.filter((words) => !podNames.has(/pods "([^"]+)" is forbidden/.exec(words)?.[1] ?? ''));
 
 const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job', 'CronJob']);
 

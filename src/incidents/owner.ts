@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../lib/clock.ts';
 import { isForbidden, type KubeObject, type OwnerReference, type Reader } from '../kube/api.ts';
 import { isKnownKind, qualifiedKind } from '../kube/resources.ts';
 import { controllerOf } from '../kube/views.ts';
@@ -17,45 +18,49 @@ export interface OwnerResolver {
 
 const longestChain = 6;
 
-export function createOwnerResolver(reader: Reader, max = 10_000): OwnerResolver {
+/** That something has no owner is believed for so long: it is what tells that it is still there. */
+const ownerlessMs = 30_000;
+
+export function createOwnerResolver(reader: Reader, clock: Clock, max = 10_000): OwnerResolver {
   /** uid of an object -> its controller. It changes when a workload is re-created around pods that were left alone. */
-  const owners = new LRUCache<string, Root>({ max });
+  const owners = new LRUCache<string, { owner: Root | null; readAtMs: number }>({ max });
+
+  function remembered(uid: string): { owner: Root | null } | undefined {
+    const known = uid ? owners.get(uid) : undefined;
+    return known?.owner || (known && clock.now() - known.readAtMs < ownerlessMs) ? known : undefined;
+  }
 
   async function ownerOf(namespace: string, object: Root): Promise<Root | null | 'gone'> {
-    const known = object.uid ? owners.get(object.uid) : undefined;
-    if (known) return known;
+    const known = remembered(object.uid);
+    if (known) return known.owner;
     if (!isKnownKind(object.kind)) return null; // a custom owner: as far as its reference takes us
     const live = await reader.get<KubeObject>({ kind: object.kind, namespace, name: object.name }).catch(unreadable);
     if (live === 'unreadable') return null;
     if (!live || (object.uid && live.metadata.uid !== object.uid)) return 'gone';
     const reference = controllerOf(live.metadata);
-    if (!reference) return null;
-    const owner = rootIn(reference);
-    owners.set(live.metadata.uid, owner);
+    const owner = reference ? rootIn(reference) : null;
+    owners.set(live.metadata.uid, { owner, readAtMs: clock.now() });
     return owner;
   }
 
   /** As far as the references lead: the root, or the link that is missing; and what was read from memory for it. */
-  async function climb(
-    namespace: string,
-    object: Root,
-  ): Promise<{ last: Root; isGone: boolean; remembered: string[] }> {
-    const remembered: string[] = [];
+  async function climb(namespace: string, object: Root): Promise<{ last: Root; isGone: boolean; believed: string[] }> {
+    const believed: string[] = [];
     let last = object;
     for (let depth = 0; depth < longestChain; depth++) {
-      if (owners.has(last.uid)) remembered.push(last.uid);
+      if (remembered(last.uid)) believed.push(last.uid);
       const owner = await ownerOf(namespace, last);
       if (owner === null) break;
-      if (owner === 'gone') return { last, isGone: true, remembered };
+      if (owner === 'gone') return { last, isGone: true, believed };
       last = owner;
     }
-    return { last, isGone: false, remembered };
+    return { last, isGone: false, believed };
   }
 
   async function rootOf(namespace: string, object: Root): Promise<Root | undefined> {
     let way = await climb(namespace, object);
-    if (way.isGone && way.remembered.length > 0) {
-      for (const uid of way.remembered) owners.delete(uid);
+    if (way.isGone && way.believed.length > 0) {
+      for (const uid of way.believed) owners.delete(uid);
       way = await climb(namespace, object);
     }
     if (!way.isGone) return way.last;

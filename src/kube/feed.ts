@@ -29,23 +29,39 @@ export const onlyOf = <V>(isOwn: (view: V) => boolean, { onList, onChange }: Lis
 
 export interface Feed<V> {
   watches: Watch[];
+  /** Whether what is missing from the list is known to be missing: not in a namespace that may not be listed. */
+  isHeard(namespace: string): boolean;
   /** Resolves when every listener has had the first list. */
   listed: Promise<void>;
   subscribe(listener: Listener<V>): void;
 }
+
+/** How long one scope may keep the others waiting by being forbidden. */
+const longestWaitMs = 60_000;
 
 /** Several watches of one kind seen as one: the first list is handed on when all of them are there. For kinds of which there are few. */
 export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V>): Feed<V> {
   const listeners: Listener<V>[] = [];
   const first = Promise.withResolvers<void>();
   const held = scopes.map(() => undefined as Map<string, V> | undefined);
+  const forbiddenSinceMs: number[] = [];
+  const unheard = new Set<string | undefined>();
 
-  /** A namespace that is gone took our rights with it: the others do not wait for it. */
+  /** A namespace that is gone took our rights with it: the others do not wait for it for ever. Rights that only lag do come. */
   function onForbidden(index: number): void {
-    if (held[index] === undefined) onList(index, []);
+    const nowMs = deps.clock.now();
+    const sinceMs = (forbiddenSinceMs[index] ??= nowMs);
+    if (held[index] !== undefined || scopes.length < 2 || nowMs - sinceMs < longestWaitMs) return;
+    unheard.add(scopes[index]);
+    handOn(index, []);
   }
 
   function onList(index: number, views: V[]): void {
+    unheard.delete(scopes[index]);
+    handOn(index, views);
+  }
+
+  function handOn(index: number, views: V[]): void {
     held[index] = new Map(views.map((view) => [view.metadata.uid, view]));
     if (!held.every((scope) => scope !== undefined)) return;
     const all = held.flatMap((scope) => [...scope.values()]);
@@ -68,5 +84,6 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
       onForbidden: () => onForbidden(index),
     }),
   );
-  return { watches, listed: first.promise, subscribe: (listener) => void listeners.push(listener) };
+  const isHeard = (namespace: string): boolean => !unheard.has(namespace);
+  return { watches, isHeard, listed: first.promise, subscribe: (listener) => void listeners.push(listener) };
 }

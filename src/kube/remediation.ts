@@ -162,6 +162,10 @@ export const isAttested = (by: string | undefined): boolean => /^(telegram|slack
 export const isProposedByProgram = ({ spec }: Remediation): boolean =>
   spec.proposedBy.startsWith('system:serviceaccount:');
 
+/** By the watcher that is installed in this namespace. */
+export const isProposedFrom = ({ spec }: Remediation, namespace: string): boolean =>
+  spec.proposedBy.startsWith(`system:serviceaccount:${namespace}:`);
+
 /** The list with this condition set; the time only moves when the status does. */
 export function withCondition(conditions: readonly Condition[] | undefined, next: Condition): Condition[] {
   const others = (conditions ?? []).filter(({ type }) => type !== next.type);

@@ -34,6 +34,8 @@ export interface OutboxDeps {
   timeZone: string;
   confirms: Questions;
   signal: AbortSignal;
+  /** Whether what is not there is known to be gone; of a namespace that may not be read nobody knows. */
+  isHeard?: (namespace: string) => boolean;
   /** For counting. */
   onNotice?: (what: 'posted' | 'edited' | 'failed', channel: ChannelName) => void;
 }
@@ -172,8 +174,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
     if (members.length === 0) {
       const departed = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
+      if (notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true))) return undefined;
       if (channel && departed.some((fix) => !isOverInChat(fix))) {
-        if (pauseMs > 0) return { againInMs: pauseMs };
+        const waitMs = Math.max(pauseMs, pacing.waitMs(notice.spec, 'state', clock.now()));
+        if (waitMs > 0) return { againInMs: waitMs };
         await sender.sayFarewell({ notice, members: departed, channel, delivery });
       }
       return remove(notice);

@@ -37,7 +37,7 @@ export function aStreet(over: Partial<Config> = {}) {
       log: silent,
       current: () => config,
       ownNamespace: 'tapfix',
-      owners: createOwnerResolver(api),
+      owners: createOwnerResolver(api, clock),
       readHealth: (subject, nowMs) => readHealth(api, subject, nowMs),
       derive: (subject, nowMs) => derive(subject, { reader: api, history, config, nowMs }),
       identity: 'system:serviceaccount:tapfix:tapfix-watcher',

@@ -84,15 +84,17 @@ test('another fix in the same message is shown whole as well', async () => {
   await stop();
 });
 
-test('what an earlier process printed is shown again while it can be decided, and only then', async () => {
+test('what an earlier process printed is shown again while it can be decided; else its news is one line', async () => {
   const { channel, printed, presses, type, stop } = aTerminal();
   assert.equal(channel.forgets, true);
   await channel.edit(place, 'of-another-process', composeMessage([aFix()], aContext()));
   assert.match(printed(), /checkout keeps crashing[^]*\[a 1\] Approve undo/);
   await type('a');
   assert.equal(presses[0]?.message, 'of-another-process');
+  await channel.edit(place, 'waiting', composeMessage([aFix({ n: 3, unrehearsed: true })], aContext()));
+  assert.match(printed(), /rehearsing the fix[^]*\[r 2\] Reject/);
   await channel.edit(place, 'another', composeMessage([aFix({ n: 2, phase: 'Resolved' })], aContext()));
-  assert.equal(printed(), '');
+  assert.equal(printed(), '⚪ checkout healthy again by itself 03:12:35, nothing was changed\n');
   await stop();
 });
 

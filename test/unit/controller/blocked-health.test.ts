@@ -5,6 +5,7 @@ import type { Kind } from '../../../src/kube/resources.ts';
 import { fakeServer } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
+const sinceMs = Date.parse('2026-11-16T03:12:00Z');
 const complete = { conditions: [{ type: 'Complete', status: 'True' }] };
 const good = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
 
@@ -39,7 +40,10 @@ const cases: Case[] = [
   { name: 'a ReplicaSet that is gone, its Deployment short', kind: 'ReplicaSet', gone: 'gone', deployment: { ...good, replicas: 3 }, want: false },
   { name: 'a ReplicaSet that is gone with its Deployment', kind: 'ReplicaSet', gone: 'gone', want: 'gone' },
   { name: 'a Deployment scaled to zero', kind: 'ReplicaSet', spec: { replicas: 0 }, deployment: { observedGeneration: 1 }, replicas: 0, want: 'it was scaled to zero' },
-  { name: 'a CronJob', kind: 'CronJob', want: 'its next run has not come yet' },
+  { name: 'a CronJob whose next run has not come', kind: 'CronJob', status: { lastScheduleTime: '2026-11-16T03:11:59Z' }, want: 'its next run has not come yet' },
+  { name: 'a CronJob that has run since', kind: 'CronJob', status: { lastScheduleTime: '2026-11-16T03:13:00Z' }, want: true },
+  { name: 'a CronJob that is gone', kind: 'CronJob', gone: 'gone', want: 'gone' },
+  { name: 'a Job that is gone, as they are when they are done', kind: 'Job', gone: 'gone', want: true },
   { name: 'a Job that failed for good', kind: 'Job', status: { conditions: [{ type: 'Failed', status: 'True' }] }, want: false },
 ]; // prettier-ignore
 
@@ -54,7 +58,7 @@ for (const { name, kind, spec = {}, status = {}, deployment, replicas = 2, gone,
     const { uid } = server.seed(kind, 'shop', { metadata, spec, status }).metadata;
     if (gone === 'gone') server.remove(kind, 'shop', 'x-5bbc');
     const blocked = [{ kind, name: 'x-5bbc', uid: gone === 'another' ? 'other' : uid }];
-    const live = await readBlockedHealth(server.client(), 'shop', blocked, 0);
+    const live = await readBlockedHealth(server.client(), 'shop', blocked, { nowMs: 0, sinceMs });
     assert.equal(live.gone ? 'gone' : (live.ended ?? live.healthy), want);
   });
 }
@@ -69,7 +73,10 @@ test('counts are added up, and the first that are not fine are named', async () 
     }).metadata;
     return { kind: 'StatefulSet', name, uid };
   });
-  const { ready, desired, why, affected } = await readBlockedHealth(server.client(), 'shop', blocked, 0);
+  const { ready, desired, why, affected } = await readBlockedHealth(server.client(), 'shop', blocked, {
+    nowMs: 0,
+    sinceMs,
+  });
   assert.deepEqual({ ready, desired }, { ready: 4, desired: 6 });
   assert.equal(why, 'StatefulSet/a: 2/3 ready; StatefulSet/b: 2/3 ready');
   assert.deepEqual(affected, ['StatefulSet/a', 'StatefulSet/b']);
@@ -82,6 +89,6 @@ test('one of several that is gone, or switched off, is no trouble beside one tha
     return { kind: 'StatefulSet', name, uid };
   };
   const blocked = [make('a', 2, good), make('off', 0, { observedGeneration: 1 }), { kind: 'StatefulSet', name: 'gone', uid: 'u' }]; // prettier-ignore
-  const { healthy, gone, ended } = await readBlockedHealth(server.client(), 'shop', blocked, 0);
+  const { healthy, gone, ended } = await readBlockedHealth(server.client(), 'shop', blocked, { nowMs: 0, sinceMs });
   assert.deepEqual({ healthy, gone, ended }, { healthy: true, gone: false, ended: undefined });
 });

@@ -127,6 +127,7 @@ const cases: Record<string, Case> = {
   'a protected namespace': approved('Failed(ProtectedNamespace)', { facts: { guard: { ok: false, reason: 'ProtectedNamespace', say: '' } } }),
   'an approval that is ten minutes old': approved('Failed(TooLate)', { afterMs: 10 * minute + 1 }),
   'an approval that is not quite as old': approved('Applying', { afterMs: 10 * minute }),
+  'an approval that is older, of what is healthy but has not held: watched to its own end': approved('wait 1000', { afterMs: 10 * minute + 1, facts: { live: health({ longestUptimeMs: 360_000 }), stable: stable(bornMs + minute) } }),
   'attested but not confirmed': approved('Failed(NotConfirmed)', { conditions: unconfirmed }),
   'an unnamed approver counts as attested': approved('Failed(NotConfirmed)', { approval: { state: 'Approved' }, conditions: unconfirmed }),
   'attested for Telegram but not confirmed, whoever proposed it': approved('Failed(NotConfirmed)', { approval: yes, proposedBy: 'ben@example.com', conditions: unconfirmed }),

@@ -285,10 +285,10 @@ test('a successor alone wakes what it replaces', async () => {
 
 test('whom a deleted quota blocked: nobody known is not "all well", and a ReplicaSet that is another one by now is not asked', async () => {
   const { server } = quotaWorld();
-  assert.equal((await readBlockedHealth(server.client(), 'shop', [], 0)).healthy, false);
+  assert.equal((await readBlockedHealth(server.client(), 'shop', [], { nowMs: 0, sinceMs: 0 })).healthy, false);
   const ready = { observedGeneration: 9, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
   server.change('Deployment', 'shop', 'api', { status: ready });
   server.change('ReplicaSet', 'shop', 'api-5bbc', { metadata: { ownerReferences: [] } });
   const blocked = [{ kind: 'ReplicaSet', name: 'api-5bbc', uid: 'the one before' }];
-  assert.equal((await readBlockedHealth(server.client(), 'shop', blocked, 0)).healthy, true);
+  assert.equal((await readBlockedHealth(server.client(), 'shop', blocked, { nowMs: 0, sinceMs: 0 })).healthy, true);
 });

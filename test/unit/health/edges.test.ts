@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isShort, otherOwners, refusalsIn, refusalsSince, saysQuota, wouldFit } from '../../../src/health/blocked.ts';
+import {
+  isShort,
+  otherOwners,
+  refusalsIn,
+  standingRefusals,
+  saysQuota,
+  wouldFit,
+} from '../../../src/health/blocked.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { isCrashing, isFinished, isLooping } from '../../../src/health/loop.ts';
 import { quotaHealth } from '../../../src/health/quota.ts';
@@ -98,7 +105,13 @@ test('a quota has room when it has room for everybody whom it refused', () => {
   assert.deepEqual([hasRoom(true, true), hasRoom(true, false), hasRoom(false), hasRoom()], [true, false, false, false]);
 });
 
-test('a refusal in the second in which the last pod was let in may be the newer of the two', () => {
-  const refusals = [5_000, 4_000].map((atMs) => ({ words: `at ${atMs}`, atMs }));
-  assert.deepEqual(refusalsSince({ kind: 'Job', name: 'j', uid: 'u', refusals }, 5_000), ['at 5000']);
+test('a refusal is history once the very pod is there; that another one is says nothing', () => {
+  const refusals = ['db-2', 'db-0'].map(
+    (pod) => `create Pod ${pod} failed error: pods "${pod}" is forbidden: exceeded quota: q`,
+  );
+  const owner = { kind: 'StatefulSet', name: 'db', uid: 'u', refusals };
+  assert.deepEqual(standingRefusals(owner, new Set(['db-0', 'db-1'])), [refusals[0]]);
+  assert.deepEqual(standingRefusals({ ...owner, refusals: ['words of another kind'] }, new Set(['db-0'])), [
+    'words of another kind',
+  ]);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOwnerResolver } from '../../../src/incidents/owner.ts';
 import { ApiError, type KubeObject, type Reader } from '../../../src/kube/api.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 const object = (uid: string, owner?: { kind: string; name: string; uid: string }): KubeObject => ({
   metadata: {
@@ -63,16 +64,20 @@ const cases = [
 ];
 for (const { name, of, want } of cases)
   test(`owner: ${name}`, async () => {
-    const root = await createOwnerResolver(readerOf(cluster).reader).rootOf('shop', of);
+    const root = await createOwnerResolver(readerOf(cluster).reader, fakeClock()).rootOf('shop', of);
     assert.equal(root ? `${root.kind}/${root.name}/${root.uid}` : 'nobody', want);
   });
 
-test('the second question about a pod costs one request: whether its workload is still the same', async () => {
+test('the second question about a pod costs no request, and after a while one: whether its workload is still the same', async () => {
   const { reader, asked } = readerOf(cluster);
-  const owners = createOwnerResolver(reader);
+  const clock = fakeClock();
+  const owners = createOwnerResolver(reader, clock);
   const pod = { kind: 'Pod', name: 'a-5d9f8b6c5d-x2x4z', uid: 'p1' };
   await owners.rootOf('shop', pod);
   const before = asked.length;
+  await owners.rootOf('shop', pod);
+  assert.deepEqual(asked.slice(before), []);
+  await clock.advance(30_000);
   await owners.rootOf('shop', pod);
   assert.deepEqual(asked.slice(before), ['Deployment/a']);
 });
@@ -80,9 +85,11 @@ test('the second question about a pod costs one request: whether its workload is
 test('a pod that was left alone while its owner was re-created: what is remembered of it is not believed for ever', async () => {
   const owned = (uid: string) => ({ ...object('p6', { kind: 'StatefulSet', name: 'db', uid }) });
   const objects: Record<string, KubeObject> = { 'Pod/db-0': owned('s1'), 'StatefulSet/db': object('s1') };
-  const owners = createOwnerResolver(readerOf(objects).reader);
+  const clock = fakeClock();
+  const owners = createOwnerResolver(readerOf(objects).reader, clock);
   const pod = { kind: 'Pod', name: 'db-0', uid: 'p6' };
   assert.equal((await owners.rootOf('shop', pod))?.uid, 's1');
   Object.assign(objects, { 'Pod/db-0': owned('s2'), 'StatefulSet/db': object('s2') });
+  await clock.advance(30_000);
   assert.equal((await owners.rootOf('shop', pod))?.uid, 's2');
 });

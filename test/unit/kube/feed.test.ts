@@ -62,8 +62,11 @@ test('a namespace that may not be listed does not silence the others, and is hea
   for (const watch of feed.watches) void watch.run(stop.signal);
   await clock.advance(0);
   list('a', 'one');
-  await clock.advance(120_000);
+  await clock.advance(50_000);
+  assert.deepEqual(lists, []); // rights may only lag
+  await clock.advance(70_000);
   assert.deepEqual(lists, [['a-one']]);
+  assert.deepEqual([feed.isHeard('a'), feed.isHeard('b')], [true, false]);
   assert.deepEqual(
     feed.watches.map((watch) => watch.synced()),
     [true, false],
@@ -73,6 +76,7 @@ test('a namespace that may not be listed does not silence the others, and is hea
   list('b', 'two');
   await clock.advance(0);
   assert.deepEqual(lists.at(-1), ['a-one', 'b-two']);
+  assert.equal(feed.isHeard('b'), true);
   stop.abort();
 });
 
@@ -87,4 +91,18 @@ test('a listener that is told only of its own still hears that something is gone
   onChange({ type: 'upsert', view: object('four', 'b') });
   onChange({ type: 'gone', namespace: 'b', name: 'two', uid: 'b-two' });
   assert.deepEqual(heard, ['list one', 'three', 'gone two']);
+});
+
+test('the only scope is waited for, however long it is forbidden: nothing listed is not the same as nothing there', async () => {
+  const clock = fakeClock();
+  const { api, forbidden } = aSlowApi();
+  forbidden.add('a');
+  const stop = new AbortController();
+  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a'], view: (o) => o });
+  let lists = 0;
+  feed.subscribe({ onList: () => lists++, onChange: () => {} });
+  for (const watch of feed.watches) void watch.run(stop.signal);
+  await clock.advance(600_000);
+  assert.equal(lists, 0);
+  stop.abort();
 });

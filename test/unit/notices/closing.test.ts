@@ -53,6 +53,31 @@ test('a chat that refuses the last edit does not keep the Notice', async () => {
   assert.deepEqual(desk.server.all(), []);
 });
 
+test('many at once keep to the budget of edits', async () => {
+  const desk = aDesk();
+  const fixes = Array.from({ length: 20 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}`, spec: { ttlMinutes: 60 } }));
+  const { outbox } = desk.startWith([]);
+  for (const fix of fixes) {
+    outbox.onFix(upsert(fix));
+    await desk.clock.advance(20_000);
+  }
+  for (const fix of fixes) outbox.onFix(gone(fix));
+  await desk.clock.advance(1_000);
+  assert.equal(desk.edits().length, 12);
+  await desk.clock.advance(120_000);
+  assert.equal(desk.edits().length, 20);
+  assert.deepEqual(desk.server.all(), []);
+});
+
+test('of a namespace that may not be read nobody knows what is gone: its Notice stays', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()], { isHeard: (namespace) => namespace !== 'shop' });
+  await desk.clock.advance(5_100);
+  outbox.onFixes([]);
+  await desk.clock.advance(60_000);
+  assert.deepEqual([desk.edits().length, desk.server.all().length], [0, 1]);
+});
+
 test('what was over keeps its last word when its record goes', async () => {
   const desk = aDesk();
   const { outbox } = desk.startWith([aFix()]);

@@ -3,7 +3,7 @@ import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import type { Message } from '../../../src/notices/message.ts';
-import { createOutbox } from '../../../src/notices/outbox.ts';
+import { createOutbox, type OutboxDeps } from '../../../src/notices/outbox.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, at } from '../../support/fixes.ts';
 import { fakeNotices } from './fake-api.ts';
@@ -50,7 +50,7 @@ export function aDesk(
   const config = aConfig(over.config);
 
   /** A process: it can be killed, and another one started on the same cluster. */
-  function start() {
+  function start(more: Pick<OutboxDeps, 'isHeard'> = {}) {
     const stop = new AbortController();
     const confirms = createConfirms({ clock, signal: stop.signal });
     const outbox = createOutbox({
@@ -63,13 +63,14 @@ export function aDesk(
       timeZone: 'Europe/Berlin',
       confirms,
       signal: stop.signal,
+      ...more,
     });
     server.watch((change) => outbox.onNotice(change));
     return { outbox, confirms, kill: () => stop.abort() };
   }
   /** Started and fed with what exists. */
-  function startWith(fixes: Remediation[]) {
-    const process = start();
+  function startWith(fixes: Remediation[], more: Pick<OutboxDeps, 'isHeard'> = {}) {
+    const process = start(more);
     process.outbox.onNotices(server.all());
     process.outbox.onFixes(fixes);
     return process;
