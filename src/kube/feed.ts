@@ -29,7 +29,7 @@ export const onlyOf = <V>(isOwn: (view: V) => boolean, { onList, onChange }: Lis
 
 export interface Feed<V> {
   watches: Watch[];
-  /** Whether what is missing from the list is known to be missing: not in a namespace that may not be listed. */
+  /** Whether what is missing from the list is known to be missing: not in a namespace that is not, or may not be, listed. */
   isHeard(namespace: string): boolean;
   /** Resolves when every listener has had the first list. */
   listed: Promise<void>;
@@ -84,6 +84,7 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
       onForbidden: () => onForbidden(index),
     }),
   );
-  const isHeard = (namespace: string): boolean => !unheard.has(namespace);
+  const isHeard = (namespace: string): boolean =>
+    (scopes.includes(undefined) || scopes.includes(namespace)) && !unheard.has(namespace);
   return { watches, isHeard, listed: first.promise, subscribe: (listener) => void listeners.push(listener) };
 }

@@ -172,21 +172,26 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const members = notice.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []);
     const delivery = deliveries.of(notice);
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
-    if (members.length === 0) {
-      const departed = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
-      if (notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true))) return undefined;
-      if (channel && departed.some((fix) => !isOverInChat(fix))) {
-        const waitMs = Math.max(pauseMs, pacing.waitMs(notice.spec, 'state', clock.now()));
-        if (waitMs > 0) return { againInMs: waitMs };
-        await sender.sayFarewell({ notice, members: departed, channel, delivery });
-      }
-      return remove(notice);
-    }
+    if (members.length === 0) return letGo(notice, channel);
     if (!channel) return undefined;
     if (joining.has(name) && !delivery.message) return { againInMs: outcomeMs }; // it is about to grow
     const waitMs = pauseMs > 0 ? pauseMs : await sender.bringUpToDate({ notice, members, channel, delivery });
     if (!delivery.saved) await status.save(notice, delivery);
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
+  }
+
+  /** No Remediation of it is left: what still asks for something is told so, and its Notice goes. */
+  async function letGo(notice: Notice, channel: Channel | undefined): Promise<Outcome> {
+    const isUnknown = notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true));
+    if (isUnknown) return undefined;
+    const members = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
+    if (channel && members.some((fix) => !isOverInChat(fix))) {
+      const nowMs = clock.now();
+      const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), pacing.waitMs(notice.spec, 'state', nowMs));
+      if (waitMs > 0) return { againInMs: waitMs };
+      await sender.sayFarewell({ notice, members, channel, delivery: deliveries.of(notice) });
+    }
+    return remove(notice);
   }
 
   async function remove(notice: Notice): Promise<Outcome> {
