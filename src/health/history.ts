@@ -1,19 +1,48 @@
 import { LRUCache } from 'lru-cache';
 import type { ReplicaSetView } from '../kube/views.ts';
 
-interface Run {
-  availableSinceMs?: number;
+/** A time without a break, and the longest one before it. */
+interface Stretch {
+  sinceMs?: number;
   longestMs: number;
-  /** With most of its pods available. */
-  servingSinceMs?: number;
-  longestServingMs: number;
-  /** The longest run that it broke off by itself, not because it was scaled. */
+}
+
+const lengthOf = ({ sinceMs, longestMs }: Stretch, nowMs: number): number =>
+  Math.max(longestMs, sinceMs === undefined ? 0 : nowMs - sinceMs);
+
+function close(stretch: Stretch, nowMs: number): void {
+  stretch.longestMs = lengthOf(stretch, nowMs);
+  delete stretch.sinceMs;
+}
+
+/** Nobody looked in between. */
+function skip(stretch: Stretch, fromMs: number, untilMs: number): void {
+  const { sinceMs } = stretch;
+  if (sinceMs === undefined) return;
+  close(stretch, Math.max(fromMs, sinceMs));
+  stretch.sinceMs = Math.max(untilMs, sinceMs);
+}
+
+interface Run {
+  /** With all of its pods. */
+  whole: Stretch;
+  /** With most of them. */
+  serving: Stretch;
+  /** The longest that it was whole and then broke by itself, not because it was scaled. */
   brokenAfterMs: number;
   desired: number;
   /** How many it was asked for when it last had fewer: to be asked for less is no recovery. */
   shortAt?: number;
   wasShort: boolean;
 }
+
+const newRun = (): Run => ({
+  whole: { longestMs: 0 },
+  serving: { longestMs: 0 },
+  brokenAfterMs: 0,
+  desired: 0,
+  wasShort: false,
+});
 
 /**
  * Which revisions were healthy, as this process saw it. A Deployment without a readiness probe scales its
@@ -38,70 +67,45 @@ export const isReplicaSetAvailable = (rs: ReplicaSetView): boolean => rs.desired
 
 const isServing = (rs: ReplicaSetView): boolean => rs.desired > 0 && rs.available * 2 >= rs.desired;
 
-/** How long a run is by now, or the longest before it. */
-const lengthOf = (sinceMs: number | undefined, longestMs: number, nowMs: number): number =>
-  Math.max(longestMs, sinceMs === undefined ? 0 : nowMs - sinceMs);
-
 export function createHistory(max = 20_000): History {
   const runs = new LRUCache<string, Run>({ max });
 
   function begin(run: Run, { desired }: ReplicaSetView, nowMs: number): void {
     if (run.shortAt !== undefined && desired < run.shortAt) return;
     delete run.shortAt;
-    run.availableSinceMs ??= nowMs;
+    run.whole.sinceMs ??= nowMs;
   }
 
   function end(run: Run, { desired }: ReplicaSetView, nowMs: number): void {
+    const { sinceMs } = run.whole;
     const isScaled = desired === 0 || desired > run.desired;
-    if (!isScaled && run.availableSinceMs !== undefined)
-      run.brokenAfterMs = Math.max(run.brokenAfterMs, nowMs - run.availableSinceMs);
-    run.longestMs = lengthOf(run.availableSinceMs, run.longestMs, nowMs);
-    delete run.availableSinceMs;
+    if (!isScaled && sinceMs !== undefined) run.brokenAfterMs = Math.max(run.brokenAfterMs, nowMs - sinceMs);
+    close(run.whole, nowMs);
     if (desired === 0) delete run.shortAt;
     else Object.assign(run, { shortAt: desired, wasShort: true });
-  }
-
-  function serve(run: Run, replicaSet: ReplicaSetView, nowMs: number): void {
-    if (isServing(replicaSet)) run.servingSinceMs ??= nowMs;
-    else {
-      run.longestServingMs = lengthOf(run.servingSinceMs, run.longestServingMs, nowMs);
-      delete run.servingSinceMs;
-    }
   }
 
   return {
     observe(replicaSet, nowMs) {
       const known = runs.get(replicaSet.uid);
       if (!known && replicaSet.desired === 0) return; // old revisions are many, and tell nothing
-      const run = known ?? { longestMs: 0, longestServingMs: 0, brokenAfterMs: 0, desired: 0, wasShort: false };
+      const run = known ?? newRun();
       (isReplicaSetAvailable(replicaSet) ? begin : end)(run, replicaSet, nowMs);
-      serve(run, replicaSet, nowMs);
+      if (isServing(replicaSet)) run.serving.sinceMs ??= nowMs;
+      else close(run.serving, nowMs);
       run.desired = replicaSet.desired;
       runs.set(replicaSet.uid, run);
     },
     blind(fromMs, untilMs) {
-      for (const run of runs.values()) {
-        const { availableSinceMs, servingSinceMs } = run;
-        if (availableSinceMs !== undefined) {
-          run.longestMs = lengthOf(availableSinceMs, run.longestMs, Math.max(fromMs, availableSinceMs));
-          run.availableSinceMs = Math.max(untilMs, availableSinceMs);
-        }
-        if (servingSinceMs !== undefined) {
-          run.longestServingMs = lengthOf(servingSinceMs, run.longestServingMs, Math.max(fromMs, servingSinceMs));
-          run.servingSinceMs = Math.max(untilMs, servingSinceMs);
-        }
-      }
+      for (const { whole, serving } of runs.values())
+        for (const stretch of [whole, serving]) skip(stretch, fromMs, untilMs);
     },
     brokenAfterMs: (uid) => runs.get(uid)?.brokenAfterMs ?? 0,
-    longestAvailableMs(uid, nowMs) {
-      const run = runs.get(uid);
-      return run ? lengthOf(run.availableSinceMs, run.longestMs, nowMs) : 0;
-    },
-    longestServingMs(uid, nowMs) {
-      const run = runs.get(uid);
-      return run ? lengthOf(run.servingSinceMs, run.longestServingMs, nowMs) : 0;
-    },
+    longestAvailableMs: (uid, nowMs) => lengthOf(runs.get(uid)?.whole ?? never, nowMs),
+    longestServingMs: (uid, nowMs) => lengthOf(runs.get(uid)?.serving ?? never, nowMs),
     wasShort: (uid) => runs.get(uid)?.wasShort ?? false,
     forget: (uid) => void runs.delete(uid),
   };
 }
+
+const never: Stretch = { longestMs: 0 };
