@@ -59,9 +59,9 @@ export interface Action<P> {
   readonly params: z.ZodType<P>;
   readonly role: WriterRole;
   readonly rights: readonly Right[];
-  /** The verb on the button: "Approve undo". */
+  /** On the button, "Approve undo", and in headlines, after what it is done to. */
   readonly verb: string;
-  /** Past participle for headlines: "undo", "quota deletion". */
+  /** Where nothing else says what it is done to, as in conditions and Events: "quota deletion". */
   readonly noun: string;
   target(params: P): { kind: 'Deployment' | 'ResourceQuota'; name: string; uid: string };
   /** The line a person approves. */

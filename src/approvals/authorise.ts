@@ -5,6 +5,7 @@ import type { Remediation } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isTrue, phaseOf } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import type { Confirming } from '../notices/context.ts';
+import { howItEnded } from '../notices/head.ts';
 import { entriesOf, mayDecideIn, nameOf } from '../notices/people.ts';
 import type { Payload } from './press.ts';
 import { shownHash } from './press.ts';
@@ -89,10 +90,10 @@ const isStillPending: Rule = ({ fix, press, config, nowMs, timeZone }) => {
 };
 
 function howItResolved(fix: Remediation): string {
-  const { reason, message = '' } = conditionOf(fix, 'Resolved') ?? {};
+  const { reason } = conditionOf(fix, 'Resolved') ?? {};
   if (reason === 'Gone') return 'It is no longer there';
   if (reason === 'NoLongerSeen') return 'It is no longer seen';
-  if (reason === 'Ended') return `It is over: ${message.replace(/, nothing was changed$/, '')}`;
+  if (reason === 'Ended') return `It is over: ${howItEnded(fix)}`;
   return 'It is healthy again by itself';
 }
 

@@ -145,7 +145,9 @@ function failed(fix: Remediation, name: string, noun: string, context: CardConte
   return `${name}: the ${noun} was not applied${why}`;
 }
 
-const nothingChanged = ', nothing was changed';
+/** How it came to its end otherwise than healthy; the condition adds that nothing was changed. */
+export const howItEnded = (fix: Remediation): string =>
+  (conditionOf(fix, 'Resolved')?.message ?? '').replace(/, nothing was changed$/, '');
 
 /** Nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
 function resolved(fix: Remediation, context: CardContext): string {
@@ -155,7 +157,7 @@ function resolved(fix: Remediation, context: CardContext): string {
   if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
   if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
   if (conditionOf(fix, 'Resolved')?.reason === 'Ended')
-    return `${subject}: ${conditionOf(fix, 'Resolved')?.message.replace(nothingChanged, '')} ${at}${nothingChanged}`;
+    return `${subject}: ${howItEnded(fix)} ${at}, nothing was changed`;
   if (conditionOf(fix, 'Resolved')?.reason === 'Gone')
     return `${subject} is no longer there ${at}, nothing was changed by tapfix`;
   if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy at ${at}, nothing was changed`;

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Answer, Channel, ChannelHealth, Press } from '../channel.ts';
-import { cut } from '../cut.ts';
+import { cut } from '../../lib/cut.ts';
 import type { Trouble } from './errors.ts';
 import { isStalePress, troubleOf } from './errors.ts';
 

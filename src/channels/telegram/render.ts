@@ -1,6 +1,6 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { Card, Line, Message, Row } from '../../notices/message.ts';
-import { cut } from '../cut.ts';
+import { cut } from '../../lib/cut.ts';
 import { dots, insteadOfCommand } from '../lines.ts';
 import type { Markup } from './markup.ts';
 import { html, plain } from './markup.ts';
@@ -100,7 +100,7 @@ function renderLine(line: Line, { room, words, exact }: Style): string {
 function renderHeadlines({ title, cards }: Message, { words }: Markup): string {
   const lines = cards.map(({ dot, headline }) => ({ dot, text: headline }));
   return [...(title ? [title] : []), ...lines]
-    .slice(0, 21)
+    .slice(0, 21) // the title and as many cards as a message has
     .map(({ dot, text }) => `${dots[dot]} ${words(cut(text, 180))}`)
     .join('\n');
 }
