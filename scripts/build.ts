@@ -4,11 +4,13 @@ import { parseArgs } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
 
 /**
- * `build.ts [--entry FILE] [--outdir DIR]` bundles the program: src/main.ts becomes dist/main.js, and whatever is
+ * `build.ts [--entry FILE] [--outdir DIR] [--quiet]` bundles the program: src/main.ts becomes dist/main.js, and whatever is
  * imported dynamically becomes a file of its own, so that a chat's library is only loaded by who uses it.
  */
 const root = join(import.meta.dirname, '..');
-const { values } = parseArgs({ options: { entry: { type: 'string' }, outdir: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { entry: { type: 'string' }, outdir: { type: 'string' }, quiet: { type: 'boolean', default: false } },
+});
 const entry = values.entry ?? join(root, 'src/main.ts');
 const outdir = values.outdir ?? join(root, 'dist');
 
@@ -48,8 +50,8 @@ const done = await build({
   metafile: true,
   logLevel: 'warning',
 }).catch(() => undefined); // it has said why
-if (done) console.log(sizes(done.metafile));
-else process.exitCode = 1;
+if (!done) process.exitCode = 1;
+else if (!values.quiet) console.log(sizes(done.metafile));
 
 function line(bytes: number, name: string): string {
   return `${(bytes / 1024).toFixed(0).padStart(6)} KB  ${name}`;

@@ -1,136 +1,116 @@
 import { once } from 'node:events';
 import { createApprovals } from './approvals/approve.ts';
+import { createCommands } from './approvals/commands/table.ts';
 import { createConfirms } from './approvals/confirms.ts';
+import { createPages } from './approvals/pages.ts';
 import { createSubjectAccess } from './approvals/subject-access.ts';
 import { createTargetReader } from './approvals/target.ts';
-import type { Channel } from './channels/channel.ts';
-import { createChannels } from './channels/channels.ts';
-import { createTerminalLines } from './cli/terminal-lines.ts';
+import { arrangeFixes, arrangeRevisions, arrangeSignals, fixScopes, noticesOtherwise } from './arrange.ts';
+import type { Channel, ChannelName } from './channels/channel.ts';
 import type { Config } from './config/schema.ts';
-import { loadConfig } from './config/load.ts';
 import { isSelected } from './config/selection.ts';
-import { whoAmI } from './connect.ts';
 import { createController } from './controller/controller.ts';
 import { readHealth } from './diagnosis/health.ts';
+import type { Reach } from './diagnosis/reach.ts';
 import { createHistory, type History } from './health/history.ts';
+import { createLedger, type Ledger } from './incidents/ledger.ts';
 import { createOwnerResolver } from './incidents/owner.ts';
 import { createTracker } from './incidents/tracker.ts';
 import type { Api } from './kube/api.ts';
-import { createApi } from './kube/client.ts';
-import { loadKubeConfig } from './kube/config.ts';
 import { createFeed, type Feed, onlyOf } from './kube/feed.ts';
+import { isMuted } from './kube/mutes.ts';
 import { viewNotice } from './kube/notice.ts';
-import { isProposedFrom, type Remediation, viewRemediation } from './kube/remediation.ts';
-import type { Watch } from './kube/watch.ts';
-import { untilAborted } from './lib/abort.ts';
-import { type Clock, systemClock } from './lib/clock.ts';
-import { hashOf } from './lib/hash.ts';
-import { createLog, type Log } from './lib/log.ts';
-import { localTimeZone } from './lib/time.ts';
+import { isCleared, isProposedFrom, type Remediation, viewRemediation } from './kube/remediation.ts';
+import type { Clock } from './lib/clock.ts';
+import { messageOf } from './lib/errors.ts';
+import type { Log } from './lib/log.ts';
+import { seesAll } from './notices/blindness.ts';
 import { createOutbox } from './notices/outbox.ts';
-import { createMetrics, type Metrics } from './ops/metrics.ts';
-import { createReadiness, type Readiness } from './ops/readiness.ts';
-import { startServer } from './ops/server.ts';
+import { createReminders } from './notices/reminders.ts';
+import { createSelfWatch } from './notices/self-watch.ts';
+import { type Beat, runHeartbeat } from './ops/heartbeat.ts';
+import type { Metrics } from './ops/metrics.ts';
+import { ping } from './ops/ping.ts';
+import type { Readiness } from './ops/readiness.ts';
 import { derive } from './proposals/derive.ts';
-import { watchScopes } from './signals/filter.ts';
+import { hasTargetChanged } from './proposals/target.ts';
+import { createMutes } from './signals/mutes.ts';
+import { type Rules, watchScopes } from './signals/filter.ts';
 import { type SignalOutcome } from './signals/signal.ts';
-import { watchRevisions, watchSignals } from './signals/source.ts';
+import { createSignalSource } from './signals/source.ts';
+import { createTalking } from './talking.ts';
+import { createWatching, type Watching } from './watching.ts';
 
-export interface AppOptions {
-  configFile: string;
+/** The configuration was replaced: `current` answers with the new one, and these are its channels. */
+export interface Reload {
+  before: Config;
+  now: Config;
+  channels: ReadonlyMap<ChannelName, Channel>;
+}
+export interface Reloads {
+  subscribe(listener: (reload: Reload) => void): void;
+  /** What stands in the file is not used. */
+  refusal(): { at: string; problem: string } | undefined;
+}
+
+/** What a running tapfix is made of. `tapfix run` and `tapfix demo` make it; so do tests, with a clock of their own. */
+export interface Parts {
   role: 'all' | 'watcher' | 'controller';
-  context?: string;
-}
-
-export interface AppIo {
-  /** Aborts when we are asked to stop. From here on that is ours to do. */
-  stopSignal(): AbortSignal;
-}
-
-/** What both roles share, made once. */
-interface Ground {
   api: Api;
   clock: Clock;
   log: Log;
   current(): Config;
+  /** Without it the configuration stays as it is. */
+  reloads?: Reloads;
   ownNamespace: string;
   identity: string;
   timeZone: string;
   metrics: Metrics;
   readiness: Readiness;
-  history: History;
-  scopes: (string | undefined)[];
-  fixes: Feed<Remediation>;
+  /** The watcher's, where somebody wants to read in it. */
+  ledger?: Ledger;
+  /** The watcher's; the controller never talks to the internet. */
+  channels: ReadonlyMap<ChannelName, Channel>;
+  /** How heartbeat.url is pinged, if not over the network. */
+  ping?: typeof ping;
   signal: AbortSignal;
+  /** Every watch has been started: from here on they say what is missing. */
+  onWatching?(): void;
 }
 
-/** The composition root, in flow order. Resolves to the exit code when the signal aborts. */
-export async function runApp({ configFile, role, context }: AppOptions, io: AppIo): Promise<number> {
-  const clock = systemClock;
-  const config = await loadConfig(configFile);
-  const signal = io.stopSignal(); // not before: reading a pipe cannot be cut short
-  const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards(config) } : {});
-  const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
-  const metrics = createMetrics();
-  const readiness = createReadiness();
-  const server = await startServer({ ...config.server, metrics, readiness, log });
-  metrics.configInfo(hashOf(config, 12));
-
-  let contact = { ok: false, detail: 'not reached yet' };
-  const onFailure = (why: string): void => void (contact = { ok: false, detail: why });
-  readiness.set('api-server', () => ({ ...contact, required: true }));
-  const identity = await whoAmI({ api, clock, log, signal, onFailure });
-
-  if (identity !== undefined) {
-    log.info({ role, identity, cluster: config.cluster, port: server.port }, 'tapfix started');
-    const scopes = watchScopes(config);
-    const fixes = createFeed({ api, clock, log, kind: 'Remediation', scopes, view: viewRemediation });
-    const ground: Ground = {
-      api,
-      clock,
-      log,
-      current: () => config,
-      ownNamespace: process.env['POD_NAMESPACE'] || 'tapfix',
-      identity,
-      timeZone: localTimeZone(),
-      metrics,
-      readiness,
-      history: createHistory(),
-      scopes,
-      fixes,
-      signal,
-    };
-    const loops: Promise<void>[] = [];
-    if (role !== 'controller') loops.push(...(await watcherRole(ground)));
-    if (role !== 'watcher') loops.push(...controllerRole(ground));
-    loops.push(
-      ...runWatches(
-        ground,
-        'revisions',
-        scopes.map((namespace) => watchRevisions({ ...ground, namespace })),
-      ),
-    );
-    loops.push(...runWatches(ground, 'remediations', fixes.watches)); // last: every listener is there by now
-    contact = { ok: true, detail: 'reached at start' }; // not before: from here on the watches say what is missing
-    if (!(await endInTime(loops, clock, signal))) {
-      log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
-      return 0;
-    }
-  }
-  await server.close();
-  await api.close();
-  log.info({}, 'tapfix stopped');
-  return 0;
+/** What both roles share, made once. */
+interface Ground extends Parts {
+  history: History;
+  fixes: Feed<Remediation>;
+  watching: Watching;
 }
 
-/** A person reads cards on this terminal: what else there is to say is said in few words between them. */
-function besideTheCards({ cluster, namespaces: { include } }: Config): (line: string) => void {
-  const auditAsJson = !process.stderr.isTTY;
-  const show = createTerminalLines({ cluster, include, timeZone: localTimeZone(), auditAsJson });
-  return (line) => {
-    const shown = show(line);
-    if (shown) process[shown.to].write(`${shown.text}\n`);
-  };
+/** The composition root, in flow order. Resolves when the signal aborts: whether all that was under way ended in time. */
+export async function runTapfix(parts: Parts): Promise<boolean> {
+  const { role, api, clock, log, current, signal } = parts;
+  const scopes = fixScopes(current(), parts.ownNamespace);
+  const fixes = createFeed({ api, clock, log, kind: 'Remediation', scopes, view: viewRemediation });
+  const ground: Ground = { ...parts, history: createHistory(), fixes, watching: createWatching(parts) };
+  const loops: Promise<void>[] = [];
+  parts.reloads?.subscribe(() => {
+    arrangeFixes(ground); // first: nothing is noticed anywhere before it is known what was told there
+    arrangeRevisions(ground);
+  });
+  if (role !== 'controller') loops.push(...watcherRole(ground));
+  if (role !== 'watcher') loops.push(...controllerRole(ground));
+  arrangeRevisions(ground);
+  for (const [index, scope] of scopes.entries()) ground.watching.open('remediations', scope, fixes.watches[index]!); // last: every listener is there by now
+  parts.reloads?.subscribe(() => fixes.repeat()); // whose they are, and what may be done, is another question now
+  loops.push(
+    everyMinute(ground, async () => {
+      arrangeFixes(ground); // what was under way in a namespace that was left may be over
+      await fixes.recheck((fix) => !isCleared(fix));
+    }),
+  );
+  parts.onWatching?.();
+  const inTime = await endInTime([...loops, ground.watching.ended()], clock, signal);
+  if (!inTime) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
+  return inTime;
 }
 
 /** Whoever stops us should not wait long. What is cut off here is taken up again at the next start. */
@@ -147,26 +127,37 @@ async function endInTime(loops: readonly Promise<void>[], clock: Clock, signal: 
 }
 
 /** Street 1 and the near half of street 2: notices, tells, records decisions. It can change no workload. */
-async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
-  const { api, clock, log, current, ownNamespace, metrics, signal, fixes, history, scopes } = ground;
-  const count = (outcome: SignalOutcome): void => metrics.signals.inc({ outcome });
+function watcherRole(ground: Ground): Promise<void>[] {
+  const { api, clock, log, current, ownNamespace, metrics, signal, fixes, history, watching } = ground;
+  const { ledger = createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) }) } =
+    ground;
+  const count = (outcome: SignalOutcome): void => ledger.dropped(outcome);
+  const reach: Reach = {
+    get scopes() {
+      return watchScopes(current());
+    },
+    isSelected: (namespace) => isSelected(current(), namespace, ownNamespace),
+  };
+  const mutes = createMutes({ ...ground, namespace: ownNamespace, onChange: () => tracker.reconfigure() });
+  const withMutes = (): Rules => ({ ...current(), muted: mutes.active().map(({ glob }) => glob) });
   const tracker = createTracker({
     ...ground,
+    current: withMutes,
+    ledger,
     owners: createOwnerResolver(api, clock),
-    readHealth: (subject, nowMs) => readHealth(api, subject, nowMs),
-    derive: (subject, nowMs) => derive(subject, { reader: api, history, config: current(), nowMs }),
-    count,
+    readHealth: (subject, nowMs) => readHealth(api, { ...subject, reach }, nowMs),
+    derive: (subject, nowMs) => derive(subject, { reader: api, logs: api, history, config: current(), nowMs }),
+    hasTargetChanged: (fix) => hasTargetChanged(api, fix),
     onRecorded: (failureClass) => metrics.incidents.inc({ class: failureClass }),
   });
   const confirms = createConfirms({ clock, signal });
-  const channels = await createChannels({ config: current(), clock, log, identity: ground.identity, env: process.env });
   const outbox = createOutbox({
     ...ground,
     namespace: ownNamespace,
-    channels: () => channels,
+    channels: () => talking.channels(),
     confirms,
     isHeard: fixes.isHeard,
-    onNotice: (result, channel) => metrics.notices.inc({ channel, form: 'card', result }),
+    onNotice: (result, { channel, form }) => metrics.notices.inc({ channel, form, result }),
   });
   const approvals = createApprovals({
     ...ground,
@@ -174,27 +165,70 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     confirms,
     subjectAccess: createSubjectAccess(api),
     prepare: createTargetReader(api),
+    proposeAgain: tracker.proposeAgain,
     onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
   });
 
+  const commands = createCommands({
+    ...ground,
+    ...outbox,
+    ...approvals,
+    confirms,
+    mutes,
+    subjectAccess: createSubjectAccess(api),
+    status: () =>
+      Object.entries(ground.readiness.report().checks).map(([name, { ok, detail }]) => `${ok ? '' : 'NOT OK: '}${name}: ${detail}`), // prettier-ignore
+  });
+  const onPress = createPages({ ...ground, ...outbox, confirms, onPress: approvals.onPress });
+  const handlers = { ...commands, onPress };
+
   // Others are another installation's: its watcher sees to them, and tells of them. Our own are seen to their end.
   const isOurs = (fix: Remediation): boolean =>
-    isSelected(current(), fix.metadata.namespace ?? '', ownNamespace) || isProposedFrom(fix, ownNamespace);
+    fix.metadata.namespace === ownNamespace ||
+    isSelected(current(), fix.metadata.namespace ?? '', ownNamespace) ||
+    isProposedFrom(fix, ownNamespace);
   fixes.subscribe(onlyOf(isOurs, { onList: tracker.onFixes, onChange: tracker.onFix }));
   fixes.subscribe(onlyOf(isOurs, { onList: outbox.onFixes, onChange: outbox.onFix }));
   const notices = createFeed({ api, clock, log, kind: 'Notice', scopes: [ownNamespace], view: viewNotice });
   notices.subscribe({ onList: outbox.onNotices, onChange: outbox.onNotice });
+  const reminders = createReminders({
+    ...ground,
+    namespace: ownNamespace,
+    channels: () => talking.channels(),
+    isMuted: ({ metadata, spec }) =>
+      isMuted(withMutes().muted ?? [], { namespace: metadata.namespace ?? '', name: spec.incident.object.name }),
+  });
+  fixes.subscribe(onlyOf(isOurs, { onList: reminders.onFixes, onChange: reminders.onFix }));
+  notices.subscribe({ onList: reminders.onNotices, onChange: reminders.onNotice });
+  const selfWatch = createSelfWatch({
+    ...ground,
+    namespace: ownNamespace,
+    channels: () => talking.channels(),
+    sights: watching.sights,
+    refusal: () => ground.reloads?.refusal(),
+    onBlindness: (what) => metrics.blindness.inc({ what }),
+  });
+  notices.subscribe({ onList: selfWatch.onNotices, onChange: selfWatch.onNotice });
+  const heartbeat = {
+    settings: () => current().heartbeat,
+    isWell: () => seesAll(watching.sights(), clock.now()),
+    count: (result: Beat) => metrics.heartbeats.inc({ result }),
+  };
 
-  for (const channel of channels.values()) {
-    metrics.channelUp(channel.name, () => channel.health().ok);
-    ground.readiness.set(`channel-${channel.name}`, () => ({ ...channel.health(), required: false }));
-  }
-  /** A press made while we were down must find its card: nothing is received before everything is listed. */
-  async function runListed(channel: Channel): Promise<void> {
-    const listed = Promise.all([fixes.listed, notices.listed]);
-    await untilAborted(listed, signal).catch(() => undefined);
-    if (!signal.aborted) await channel.run(approvals.onPress, signal);
-  }
+  const listed = Promise.all([fixes.listed, notices.listed]);
+  const talking = createTalking({ ...ground, handlers, listed });
+  const source = createSignalSource({ ...ground, onSignal: tracker.onSignal, count });
+  /** What was muted before a restart stays so: nothing is looked at before that is known, or could not be read. */
+  const mutesAreKnown = mutes.load();
+  watching.open('notices', ownNamespace, notices.watches[0]!);
+  for (const [name, watch] of Object.entries(source.ofCluster())) watching.open(name, undefined, watch, mutesAreKnown);
+  arrangeSignals(ground, source, { when: 'start', after: mutesAreKnown });
+  talking.use(ground.channels);
+  ground.reloads?.subscribe(({ before, now, channels }) => {
+    talking.use(channels);
+    tracker.reconfigure();
+    if (noticesOtherwise(before, now)) arrangeSignals(ground, source, { when: 'later' });
+  });
 
   /** What is on its way when we stop is recorded: otherwise the next start would say it again. */
   async function sendToTheEnd(): Promise<void> {
@@ -202,20 +236,28 @@ async function watcherRole(ground: Ground): Promise<Promise<void>[]> {
     await outbox.idle();
   }
 
-  const sources = scopes.map((namespace) => watchSignals({ ...ground, namespace, onSignal: tracker.onSignal, count }));
+  /** An incident that nobody looks at any more, or a message whose Notice is gone, would otherwise stay as it is for ever. */
+  async function resync(): Promise<void> {
+    await mutes.load();
+    reminders.refresh();
+    tracker.refresh();
+    const isOpen = (uid: string): boolean => {
+      const fix = outbox.fixByUid(uid);
+      return fix !== undefined && !isCleared(fix);
+    };
+    await notices.recheck(({ spec }) => spec.members.some(({ uid }) => isOpen(uid)));
+  }
+
+  async function talkToTheEnd(): Promise<void> {
+    if (!signal.aborted) await once(signal, 'abort');
+    await talking.ended();
+  }
+
   return [
-    ...runWatches(ground, 'notices', notices.watches),
-    ...runWatches(
-      ground,
-      'events',
-      sources.map(({ events }) => events!),
-    ),
-    ...runWatches(
-      ground,
-      'pods',
-      sources.map(({ pods }) => pods!),
-    ),
-    ...[...channels.values()].map((channel) => runListed(channel)),
+    talkToTheEnd(),
+    everyMinute(ground, resync),
+    selfWatch.run(signal),
+    runHeartbeat({ ping, ...ground, ...heartbeat }, signal),
     sendToTheEnd(),
   ];
 }
@@ -233,16 +275,11 @@ function controllerRole({ fixes, metrics, ownNamespace, signal, ...ground }: Gro
   return [controller.run(signal)];
 }
 
-/** Each loop runs until the signal aborts; readiness wants the first list, the metric shows the silence since. */
-function runWatches({ readiness, metrics, signal }: Ground, name: string, watches: readonly Watch[]): Promise<void>[] {
-  const silentMs = (): number => Math.max(0, ...watches.map((watch) => watch.silentMs()));
-  const detail = (): string =>
-    Number.isFinite(silentMs()) ? `last heard ${Math.round(silentMs() / 1000)} s ago` : 'not listed yet';
-  readiness.set(`watch-${name}`, () => ({
-    ok: watches.every((watch) => watch.synced()),
-    detail: detail(),
-    required: true,
-  }));
-  metrics.watchSilence(name, silentMs);
-  return watches.map((watch) => watch.run(signal));
+/** What a watch missed is put right within a minute: something deleted by hand, just then. */
+async function everyMinute({ clock, log, signal }: Ground, resync: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    await clock.sleep(60_000, signal);
+    if (signal.aborted) return;
+    await resync().catch((error: unknown) => log.debug({ err: messageOf(error) }, 'resync failed, trying again'));
+  }
 }

@@ -7,7 +7,10 @@ const io = {
   print,
   complain: (text: string): void => void process.stderr.write(`${text}\n`),
   stopSignal,
+  stop: (): void => askToStop(2),
 };
+
+const stopping = new AbortController();
 
 /** Whether a text arrived is known some time after it was written, and exiting does not wait for that. */
 let printed: Promise<unknown> | undefined;
@@ -21,18 +24,15 @@ function print(text: string): void {
  * would wait for a read that is stuck in the kernel, as that of a pipe nobody writes to.
  */
 function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  for (const [signal, number] of [
-    ['SIGINT', 2],
-    ['SIGTERM', 15],
-  ] as const) {
-    process.on(signal, () => {
-      // Asked a second time: whoever asks does not want to wait.
-      if (stop.signal.aborted) process.exit(128 + number);
-      stop.abort();
-    });
-  }
-  return stop.signal;
+  process.on('SIGINT', () => askToStop(2));
+  process.on('SIGTERM', () => askToStop(15));
+  return stopping.signal;
+}
+
+/** Asked a second time: whoever asks does not want to wait. */
+function askToStop(number: number): void {
+  if (stopping.signal.aborted) process.exit(128 + number);
+  stopping.abort();
 }
 
 function explain(error: unknown): number {

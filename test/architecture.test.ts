@@ -20,19 +20,25 @@ const mayImport: Record<string, readonly string[]> = {
   channels: ['lib', 'config'],
   notices: ['lib', 'kube', 'config', 'actions', 'health', 'channels'],
   approvals: ['lib', 'kube', 'config', 'actions', 'channels', 'notices'],
+  // Reads and explains; it is handed nothing that could write.
+  explain: ['lib', 'kube', 'health', 'config', 'signals', 'incidents', 'diagnosis', 'proposals', 'notices'],
+  // Offline: no cluster, no chat.
+  replay: ['lib', 'kube', 'health', 'config', 'signals', 'incidents', 'proposals', 'notices', 'channels'],
   manifests: ['lib', 'kube', 'actions'],
   ops: ['lib'],
+  sim: ['lib', 'kube', 'manifests'],
 };
 /** Shapes may be known where code may not be called. */
 const mayImportTypes: Record<string, readonly string[]> = { channels: ['notices'] };
-/** These put everything together: the commands, and the files directly in src. */
-const isComposer = (folder: string): boolean => folder === 'cli' || folder.endsWith('.ts');
+/** These put everything together: the commands, the demo, and the files directly in src. */
+const isComposer = (folder: string): boolean => ['cli', 'demo'].includes(folder) || folder.endsWith('.ts');
 
 /** Packages that only one folder knows; the rest of the code does not notice when they change. */
 const packageHomes: Record<string, readonly string[]> = {
   '@kubernetes/client-node': ['kube'],
-  undici: ['kube', 'channels'],
+  undici: ['kube', 'channels', 'ops'],
   grammy: ['channels'],
+  '@slack/bolt': ['channels'],
   'prom-client': ['ops'],
   commander: ['cli'],
 };

@@ -13,6 +13,8 @@ export interface Right {
   verb: string;
   /** Of a patch: the fields of `spec` that it may change; without any it may only annotate. */
   owns?: readonly string[];
+  /** CEL that must hold of the request as well, and what the API server says when it does not. */
+  must?: { hold: string; say: string };
 }
 
 export interface ActionContext {
@@ -20,11 +22,15 @@ export interface ActionContext {
   /** uid of the Remediation: our mark. */
   fixUid: string;
   reader: Reader;
+  /** When the change is made, for an action that writes that down. Who only looks at the plan needs none. */
+  atMs?: number;
 }
 
 /** Exactly one change, with the precondition under which it is still the one that was shown. */
 export type Write =
-  { do: 'patch'; ref: Ref; body: JsonPatchOp[] } | { do: 'delete'; ref: Ref; preconditions: Preconditions };
+  | { do: 'patch'; ref: Ref; body: JsonPatchOp[] }
+  | { do: 'delete'; ref: Ref; preconditions: Preconditions }
+  | { do: 'evict'; ref: Ref; preconditions: Preconditions };
 
 /** Everything that is known before anything is changed, from one reading of the live target. */
 export interface Plan {
@@ -34,10 +40,13 @@ export interface Plan {
   before: string;
   /** What a person approves. */
   diff: string;
-  /** How to put it back, as a command. */
+  /** How to put it back, as a command; a comment, if there is nothing to put back. */
   undo: string;
   write: Write;
-  /** Owners whose pods were refused and that are nudged to retry at once; empty for most actions. */
+  /**
+   * Who is nudged after the change, or it would not be felt for long: owners whose pods were refused, so that they try
+   * again at once, and pods that a StatefulSet waits for, which are evicted. Empty for most actions.
+   */
   blocked: Blocked[];
 }
 
@@ -49,8 +58,19 @@ export interface Refusal {
 }
 export type Prepared = Refusal | ({ ok: true } & Plan);
 
+export const no = (reason: string, say: string): Refusal => ({ ok: false, reason, say });
+
 /** After a crash: nothing of ours happened, our mark is there, or somebody changed it otherwise. */
 export type Trace = 'untouched' | 'ours' | 'other';
+
+export const rolledOutKinds = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+export type RolledOutKind = (typeof rolledOutKinds)[number];
+
+export interface Target {
+  kind: RolledOutKind | 'ResourceQuota' | 'Pod';
+  name: string;
+  uid: string;
+}
 
 export interface Action<P> {
   readonly type: string;
@@ -63,7 +83,7 @@ export interface Action<P> {
   readonly verb: string;
   /** Where nothing else says what it is done to, as in conditions and Events: "quota deletion". */
   readonly noun: string;
-  target(params: P): { kind: 'Deployment' | 'ResourceQuota'; name: string; uid: string };
+  target(params: P): Target;
   /** The line a person approves. */
   summary(params: P): string;
   /** The consequence on the confirm button: "delete quota platform-hardening". */
@@ -72,10 +92,13 @@ export interface Action<P> {
   inspect(params: P, before: string, context: ActionContext): Promise<Trace>;
   /** What `before` holds, as it is now; empty when the target is gone. */
   snapshot(params: P, context: ActionContext): Promise<string>;
+  /** It is asked for that nothing of the target runs afterwards: then that is what its recovery means. */
+  switchesOff?(params: P): boolean;
 }
 
-/** Longest `before` and `after` the resource holds. */
+/** Longest `before` and `after` the resource holds, and longest diff. */
 export const longestSnapshot = 262_144;
+export const longestDiff = 8192;
 
 /** Travels in the same patch as the change, so that it and the change are one. */
 export const markAnnotation = 'tapfix.dev/fix';

@@ -1,15 +1,18 @@
 import { isShort } from '../health/blocked.ts';
-import type { Reader } from '../kube/api.ts';
+import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import type { Kind } from '../kube/resources.ts';
 import { isKnownKind } from '../kube/resources.ts';
+import { evict } from './eviction.ts';
 import type { Hand } from './perform.ts';
+import { isInTheWay } from './rollout.ts';
 
 export const nudgeAnnotation = 'tapfix.dev/nudge';
 
 /**
  * A controller whose pods were refused backs off for up to 16 minutes; any update of the owner makes it
  * try again at once. The uid in the body is the precondition: an owner of the same name that came later is refused.
+ * A pod that a StatefulSet waits for is evicted instead.
  */
 export async function nudge(
   writer: Hand,
@@ -18,20 +21,24 @@ export async function nudge(
   mark: string,
   dryRun = false,
 ): Promise<void> {
+  const ref = { kind: owner.kind as Kind, namespace, name: owner.name };
+  if (owner.kind === 'Pod') return evict(writer, ref, { uid: owner.uid }, dryRun);
   const body = { metadata: { uid: owner.uid, annotations: { [nudgeAnnotation]: mark } } };
-  await writer.patch({ kind: owner.kind as Kind, namespace, name: owner.name }, 'merge', body, { dryRun });
+  await writer.patch(ref, 'merge', body, { dryRun });
 }
 
 /** A CronJob tries again by itself, at its next time. */
 export const canBeNudged = ({ kind }: Blocked): boolean => kind !== 'CronJob';
 
-/** Those that are still there and still have fewer pods than they want. */
+/** Those that are still there and still have fewer pods than they want, or, being pods, are still in the way. */
 export async function stillShort(reader: Reader, namespace: string, owners: readonly Blocked[]): Promise<Blocked[]> {
   const short: Blocked[] = [];
   await inBatches(owners.filter(canBeNudged), async (owner) => {
     if (!isKnownKind(owner.kind)) return;
     const live = await reader.get({ kind: owner.kind, namespace, name: owner.name });
-    if (live?.metadata.uid === owner.uid && isShort(owner.kind, live)) short.push(owner);
+    const waits = (object: KubeObject): boolean =>
+      owner.kind === 'Pod' ? isInTheWay(object) : isShort(owner.kind, object);
+    if (live?.metadata.uid === owner.uid && waits(live)) short.push(owner);
   });
   return short;
 }

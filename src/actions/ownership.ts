@@ -1,5 +1,6 @@
 import type { ObjectMeta } from '../kube/api.ts';
 import type { Refusal } from './action.ts';
+import { no } from './action.ts';
 
 export const protectedLabel = 'tapfix.dev/protected';
 
@@ -31,12 +32,17 @@ export function gitOpsOwner({ labels = {}, annotations = {}, managedFields = [] 
   return writer && gitOpsManagers[writer.manager ?? ''];
 }
 
-/** Why nobody may change this object through tapfix; undefined when they may. */
+/** Why nothing is done to this object at all; undefined when something may be. */
+export function untouchable(what: string, meta: Marked): Refusal | undefined {
+  if (!isProtected(meta)) return undefined;
+  return no('Protected', `${what} is labelled ${protectedLabel}=true; nothing was changed.`);
+}
+
+/** The same, or that somebody would put back what is changed in its spec. */
 export function offLimits(what: string, meta: Marked): Refusal | undefined {
-  if (isProtected(meta)) {
-    return { ok: false, reason: 'Protected', say: `${what} is labelled ${protectedLabel}=true; nothing was changed.` };
-  }
   const owner = gitOpsOwner(meta);
-  if (!owner) return undefined;
-  return { ok: false, reason: 'GitOpsOwned', say: `${what} belongs to ${owner}, which would put it back.` };
+  return (
+    untouchable(what, meta) ??
+    (owner ? no('GitOpsOwned', `${what} belongs to ${owner}, which would put it back.`) : undefined)
+  );
 }

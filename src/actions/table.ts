@@ -1,11 +1,22 @@
 import { z } from 'zod';
 import type { ActionSpec } from '../kube/remediation.ts';
 import type { Action } from './action.ts';
+import { deletePod } from './delete-pod.ts';
 import { deleteResourceQuota } from './delete-resource-quota.ts';
+import { patchDeploymentImage } from './patch-deployment-image.ts';
+import { rolloutRestart } from './rollout-restart.ts';
 import { rolloutUndo } from './rollout-undo.ts';
+import { scaleDeployment } from './scale-deployment.ts';
 
 /** The closed set: one new action is one new file and one new row. */
-export const actions: readonly Action<unknown>[] = [deleteResourceQuota, rolloutUndo];
+export const actions: readonly Action<unknown>[] = [
+  deleteResourceQuota,
+  patchDeploymentImage,
+  scaleDeployment,
+  rolloutRestart,
+  deletePod,
+  rolloutUndo,
+];
 
 export const actionOf = (type: string): Action<unknown> | undefined => actions.find((action) => action.type === type);
 

@@ -4,7 +4,7 @@ type Keys = Record<string, string> | undefined;
 
 const generated = 'pod-template-hash';
 /** What `kubectl rollout restart` writes. */
-const restartedAt = 'kubectl.kubernetes.io/restartedAt';
+export const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 /** The older revision wins where both have a key; what only the current one has (injectors, restarts) stays. */
 function mergeKeys(older: Keys, current: Keys): Keys {

@@ -1,49 +1,43 @@
-import type { Prepared } from '../actions/action.ts';
-import { parseAction } from '../actions/table.ts';
-import type { Answer, ChannelName, Place, Press } from '../channels/channel.ts';
-import type { Approver, Config } from '../config/schema.ts';
-import type { Api } from '../kube/api.ts';
-import { ApiError, hasCode, isConflict, isNotFound } from '../kube/api.ts';
+import type { Answer, ChannelName, Deed, Place, Press } from '../channels/channel.ts';
+import type { Approver } from '../config/schema.ts';
+import { ApiError } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
-import type { Approval, Remediation } from '../kube/remediation.ts';
-import type { Clock } from '../lib/clock.ts';
-import { iso } from '../lib/clock.ts';
-import { messageOf, RetryLater } from '../lib/errors.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { authorise, hasChanged, refuse } from './authorise.ts';
-import type { Refusal } from './authorise.ts';
-import type { Confirms } from './confirms.ts';
-import { nameOf } from '../notices/people.ts';
-import type { Payload } from './press.ts';
+import { isWatched } from '../notices/left.ts';
+import { authorise } from './authorise.ts';
 import { decodePress } from './press.ts';
+import type { PressFacts, Refusal } from './rules.ts';
+import { refuse } from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
+import type { Desk, Request, Said } from './verb.ts';
+import { verbs } from './verbs/table.ts';
 
-export interface ApprovalsDeps {
-  api: Pick<Api, 'get' | 'patch'>;
-  clock: Clock;
+export interface ApprovalsDeps extends Desk {
   log: Log;
-  current: () => Config;
   fixByUid: (uid: string) => Remediation | undefined;
   noticeAt: (channel: ChannelName, place: Place, message: string) => Notice | undefined;
-  confirms: Confirms;
+  noticesWith: (uid: string) => Notice[];
   subjectAccess: SubjectAccess;
-  /** The target as it is now: what the fix would do to it, or why it would not. */
-  prepare(fix: Remediation): Promise<Prepared>;
+  /** tapfix's own namespace. */
+  ownNamespace: string;
   /** For counting. */
   onDecision?(channel: ChannelName, result: string): void;
-  timeZone: string;
 }
 
 export interface Approvals {
   onPress(press: Press): Promise<Answer>;
+  /** The same for what was written instead of pressed. */
+  handle(request: Request): Promise<Answer>;
+  /** One audit line about what no Remediation is concerned in; returns what is said. */
+  audit(deed: Deed, said: Said): Answer;
 }
 
 /** A person waits with a thumb on the phone; chat vendors wait no longer either. */
 const patienceMs = 3_000;
-const confirmMs = 30_000;
 const mostTries = 3;
 
-type Said = Refusal | { ok: true; decision: 'Approved' | 'Rejected' | 'Asked' | 'Back'; say: string };
 const notRecorded = (why: string): Refusal =>
   refuse('NotRecorded', `${why}: the decision could not be recorded, press again.`);
 /** It may have arrived all the same. */
@@ -55,11 +49,15 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   async function onPress(press: Press): Promise<Answer> {
     const payload = decodePress(press.data);
-    const fix = payload && deps.fixByUid(payload.uid);
+    return payload ? handle({ press, payload }) : answerOf(audit(press, undefined, unreadable));
+  }
+
+  async function handle(request: Request): Promise<Answer> {
+    const { press, payload } = request;
+    const fix = deps.fixByUid(payload.uid);
     const auditLate = (said: Said): void => void (said.ok && audit(press, fix, said));
-    const said = payload ? await inTime((late) => decide(press, payload, fix, late), auditLate) : unreadable;
-    audit(press, fix, said);
-    return { say: said.say, alert: !said.ok };
+    const said = await inTime((late) => decide(request, fix, late), auditLate);
+    return answerOf(audit(press, fix, said));
   }
 
   /** After the patience nothing more is started; a patch that is under way may still land, and the next reading decides. */
@@ -77,31 +75,22 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return said;
   }
 
-  async function decide(
-    press: Press,
-    payload: Payload,
-    seen: Remediation | undefined,
-    late: AbortSignal,
-  ): Promise<Said> {
+  async function decide(request: Request, seen: Remediation | undefined, late: AbortSignal): Promise<Said> {
+    const verb = verbs[request.payload.verb];
     let allowed: boolean | undefined;
     for (let tried = 0; tried < mostTries && !late.aborted; tried++) {
       const fix = seen && (await fresh(seen));
-      const verdict = judge(press, payload, fix);
+      const verdict = authorise(factsOf(request, fix), verb.rules);
       if (!verdict.ok) return verdict;
-      const entry = verdict.entry;
-      allowed ??= await rbacAllows(entry, fix!);
+      const { entry } = verdict;
+      allowed ??= verb.reads ?? (await rbacAllows(entry, fix!));
       if (!allowed)
         return refuse(
           'RefusedByRbac',
           `Kubernetes does not let ${entry?.kubernetesUser} approve in ${fix!.metadata.namespace}.`,
         );
       if (late.aborted) break;
-      if (verdict.do === 'back') return back(fix!);
-      const changed = verdict.do === 'reject' ? undefined : await notAsShown(fix!);
-      if (changed) return changed;
-      if (late.aborted) break; // the presser has had an answer: nothing is begun after it
-      if (verdict.do === 'ask') return ask(press, fix!);
-      const said = await record(press, fix!, verdict.do === 'approve' ? 'Approved' : 'Rejected');
+      const said = await verb.act({ ...request, fix: fix!, late }, deps);
       if (said) return said;
     }
     return notRecorded('Too many changes at once');
@@ -114,61 +103,30 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return live?.metadata.uid === uid ? live : undefined;
   }
 
-  function judge(press: Press, payload: Payload, fix: Remediation | undefined) {
+  function factsOf({ press, payload }: Request, fix: Remediation | undefined): PressFacts {
     const nowMs = clock.now();
-    const notice = deps.noticeAt(press.channel, press.place, press.message);
     const armed = confirms.armedFor(payload.uid, nowMs);
-    return authorise({ press, payload, fix, notice, armed, config: current(), nowMs, timeZone: deps.timeZone });
+    const notice = noticeOf(press, payload.uid);
+    const config = current();
+    const isLeft = fix !== undefined && !isWatched(config, fix.metadata.namespace ?? '', deps.ownNamespace);
+    return { press, payload, fix, notice, armed, isLeft, config, nowMs, timeZone: deps.timeZone };
   }
 
-  /** People approve what they saw: the live target is compared here, and once more when the fix is applied. */
-  async function notAsShown(fix: Remediation): Promise<Refusal | undefined> {
-    const prepared = await deps.prepare(fix);
-    if (!prepared.ok) return refuse('NotAsShown', `${prepared.say} Nothing was done.`);
-    if (prepared.targetHash === fix.status?.preview?.targetHash) return undefined;
-    return hasChanged(fix);
+  /** What an answer showed is as good as the card, where that is in the same chat. */
+  function noticeOf({ channel, place, message, ours }: Press, uid: string): Notice | undefined {
+    const own = deps.noticeAt(channel, place, message);
+    const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
+    if (!ours || (own && isAbout(own))) return own;
+    return deps.noticesWith(uid).find(({ spec }) => spec.channel === channel && spec.chat === place.chat);
   }
 
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>
     entry?.kubernetesUser === undefined || deps.subjectAccess(entry, fix.metadata.namespace ?? '');
 
-  function ask(press: Press, fix: Remediation): Said {
-    confirms.arm(fix.metadata.uid, press.by, nameOf(current(), press.by), clock.now() + confirmMs);
-    return { ok: true, decision: 'Asked', say: `Really ${consequenceOf(fix)}? You have 30 s to say yes.` };
-  }
-
-  function back(fix: Remediation): Said {
-    confirms.disarm(fix.metadata.uid);
-    return { ok: true, decision: 'Back', say: 'Nothing was done.' };
-  }
-
-  /** undefined: somebody changed it meanwhile, so it has to be judged again. */
-  async function record(press: Press, fix: Remediation, state: 'Approved' | 'Rejected'): Promise<Said | undefined> {
-    const { namespace, name, resourceVersion } = fix.metadata;
-    const approval: Approval = { state, by: press.by, at: iso(clock.now()), via: press.channel };
-    try {
-      await api.patch<Remediation>({ kind: 'Remediation', ...(namespace && { namespace }), name }, 'merge', {
-        metadata: { resourceVersion },
-        spec: { approval },
-      });
-    } catch (error) {
-      if (isConflict(error) || isNotFound(error)) return undefined;
-      if (hasCode(error, 403) || hasCode(error, 422))
-        return refuse('RefusedByCluster', `The cluster refused it: ${messageOf(error)}`.slice(0, 190));
-      throw error;
-    }
-    // The question is left to run out: a decided card no longer shows it, and asking for it anew would edit it twice.
-    return {
-      ok: true,
-      decision: state,
-      say: state === 'Approved' ? 'Approved; it starts now.' : 'Rejected; nothing is changed.',
-    };
-  }
-
-  function audit(press: Press, fix: Remediation | undefined, said: Said): void {
+  function audit(press: Deed, fix: Remediation | undefined, said: Said): Said {
     deps.onDecision?.(press.channel, said.ok ? said.decision : said.reason);
     // A decision at the console is in a Kubernetes user's own name: the controller writes those down.
-    if (press.channel === 'console' && said.ok && ['Approved', 'Rejected'].includes(said.decision)) return;
+    if (press.channel === 'console' && said.ok && ['Approved', 'Rejected'].includes(said.decision)) return said;
     log.info(
       {
         audit: true,
@@ -183,9 +141,17 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       },
       'decision',
     );
+    return said;
   }
-  return { onPress };
+  return { onPress, handle, audit: (deed, said) => answerOf(audit(deed, undefined, said)) };
 }
+
+const answerOf = (said: Said): Answer => ({
+  say: said.say,
+  alert: !said.ok,
+  ...(said.ok && said.show && { show: said.show }),
+  ...(said.ok && said.inPlace && { inPlace: said.inPlace }),
+});
 
 const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
 
@@ -195,13 +161,4 @@ function outcomeOf(error: unknown): Refusal {
   return error instanceof ApiError
     ? notRecorded(`The cluster said ${error.reason}`)
     : unclear('The cluster could not be reached');
-}
-
-function consequenceOf(fix: Remediation): string {
-  try {
-    const { action, params } = parseAction(fix.spec.action!);
-    return action.consequence(params);
-  } catch {
-    return 'do this';
-  }
 }

@@ -22,11 +22,21 @@ export async function createChannels({
   env,
 }: ChannelsDeps): Promise<Map<ChannelName, Channel>> {
   const channels = new Map<ChannelName, Channel>();
-  const { telegram, console } = config.channels;
+  const { telegram, slack, console } = config.channels;
   if (telegram) {
     const { createTelegram } = await import('./telegram/telegram.ts');
     const token = (): Promise<string | undefined> => readToken('TELEGRAM_BOT_TOKEN', env);
-    channels.set('telegram', createTelegram({ token, apiRoot: telegram.apiRoot, log, clock }));
+    const chats = [telegram.chat, ...telegram.routes.flatMap(({ chat }) => chat ?? [])];
+    channels.set(
+      'telegram',
+      createTelegram({ token, apiRoot: telegram.apiRoot, chats: [...new Set(chats)], log, clock }),
+    );
+  }
+  if (slack) {
+    const { createSlack } = await import('./slack/slack.ts');
+    const botToken = (): Promise<string | undefined> => readToken('SLACK_BOT_TOKEN', env);
+    const appToken = (): Promise<string | undefined> => readToken('SLACK_APP_TOKEN', env);
+    channels.set('slack', createSlack({ botToken, appToken, apiUrl: slack.apiUrl, log, clock }));
   }
   if (console) {
     const { createConsole } = await import('./console.ts');
@@ -34,6 +44,5 @@ export async function createChannels({
     const by = identity.startsWith('system:serviceaccount:') ? undefined : identity;
     channels.set('console', createConsole({ input: process.stdin, output: process.stdout, by, log }));
   }
-  if (config.channels.slack) log.warn({}, 'channels.slack is configured, but this version does not speak Slack yet');
   return channels;
 }

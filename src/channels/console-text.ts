@@ -8,7 +8,8 @@ const labelWidth = 9;
 export function consoleText(message: Message, keys: (data: string) => string | undefined): string {
   const cards = message.cards.map((card) => cardText(card, keys));
   const title = message.title ? [headline(message.title.dot, message.title.text)] : [];
-  return [...title, ...cards, ...(message.rest ? [message.rest] : [])].join('\n\n');
+  const below = buttonText({ buttons: message.buttons ?? [] }, keys);
+  return [...title, ...cards, ...(message.rest ? [message.rest] : []), ...(below ? [below] : [])].join('\n\n');
 }
 
 export const headline = (dot: Card['dot'], text: string): string => wrap(`${dots[dot]} ${text}`, '   ', '').join('\n');
@@ -35,7 +36,8 @@ function lineText(line: Line, indent: string): string[] {
   return exact.split('\n').map((text) => `${indent}  ${text}`);
 }
 
-function wrap(text: string, indent: string, firstIndent: string): string[] {
+/** Lines of at most 80 columns; all but the first begin with the indent. */
+export function wrap(text: string, indent: string, firstIndent: string): string[] {
   const lines: string[] = [];
   let current = firstIndent;
   for (const word of text.split(/\s+/).filter(Boolean)) {
@@ -49,12 +51,15 @@ function wrap(text: string, indent: string, firstIndent: string): string[] {
 }
 
 /** "[a 1] Approve undo   [r 1] Reject"; without a keyboard to press on there are none. */
-export function buttonText(card: Card, keys: (data: string) => string | undefined): string {
-  return card.buttons
-    .flat()
-    .flatMap(({ label, data }) => {
+export function buttonText(card: Pick<Card, 'buttons'>, keys: (data: string) => string | undefined): string {
+  const rows = card.buttons.map((row) =>
+    row.flatMap(({ label, data }) => {
       const key = keys(data);
       return key ? [`[${key}] ${label}`] : [];
-    })
-    .join('   ');
+    }),
+  );
+  return rows
+    .filter((row) => row.length > 0)
+    .map((row) => row.join('   '))
+    .join('\n');
 }

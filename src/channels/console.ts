@@ -5,7 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Message } from '../notices/message.ts';
 import { buttonText, consoleText, headline } from './console-text.ts';
-import type { Channel, Press } from './channel.ts';
+import type { Answer, Channel, Handlers } from './channel.ts';
 
 export interface ConsoleDeps {
   input: Readable & { isTTY?: boolean };
@@ -21,9 +21,20 @@ interface Button {
 }
 
 /** Keys of the keyboard for the verbs on our buttons; y and n answer "really?". */
-const keyOf: Readonly<Record<string, string>> = { a: 'a', r: 'r', c: 'y', b: 'n' };
+const keyOf: Readonly<Record<string, string>> = {
+  a: 'a',
+  r: 'r',
+  c: 'y',
+  b: 'n',
+  k: 'i',
+  d: 'd',
+  z: 's',
+  p: 'p',
+  o: 'i',
+  g: 'g',
+};
 
-/** Cards on the terminal, decided with the keyboard: a approves, r rejects, y confirms, n goes back. */
+/** Cards on the terminal, decided with the keyboard: a approves, r rejects, y confirms, n goes back; i, d and s: I'm on it, details, snooze; p: a page of the list; g: propose again. */
 export function createConsole({ input, output, by, log }: ConsoleDeps): Channel {
   const interactive = by !== undefined && input.isTTY === true;
   const start = randomBytes(4).toString('hex'); // a restart never gives an old message's id to a new one
@@ -36,8 +47,9 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   const print = (text: string): void => void output.write(`${text}\n`);
 
   function key(data: string): string | undefined {
-    const [verb = '', uid = ''] = data.split(':');
+    const [verb = '', uid = '', page = ''] = data.split(':');
     if (!interactive || !keyOf[verb]) return undefined;
+    if (verb === 'p') return `${keyOf[verb]} ${page}`; // of the list that was opened last
     if (!numbers.has(uid)) numbers.set(uid, numbers.size + 1);
     return `${keyOf[verb]} ${numbers.get(uid)}`;
   }
@@ -45,7 +57,9 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   function remember(id: string, message: Message): void {
     headlines.set(id, headlinesOf(message));
     for (const [name, button] of buttons) if (button.message === id) buttons.delete(name);
-    for (const { data } of message.cards.flatMap((card) => card.buttons.flat())) {
+    for (const { data } of [...message.cards, { buttons: message.buttons ?? [] }].flatMap((card) =>
+      card.buttons.flat(),
+    )) {
       const name = key(data);
       if (name) buttons.set(name, { message: id, data });
     }
@@ -79,33 +93,56 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
     }
   }
 
-  async function run(onPress: Parameters<Channel['run']>[0], signal: AbortSignal): Promise<void> {
+  async function run(handlers: Handlers, signal: AbortSignal): Promise<void> {
     if (!interactive || signal.aborted) return untilAborted(signal);
     const lines = createInterface({ input, signal });
-    lines.on('line', (line) => void pressed(line, onPress));
+    lines.on('line', (line) => void typed(line, handlers));
     await untilAborted(signal);
     lines.close();
   }
 
-  async function pressed(line: string, onPress: (press: Press) => Promise<{ say: string }>): Promise<void> {
-    const wanted = line.trim().toLowerCase().replace(/\s+/g, ' ');
-    if (wanted === '') return;
+  async function typed(line: string, { onPress, onCommand }: Handlers): Promise<void> {
+    const text = line.trim();
+    if (text === '') return;
+    const who = { channel: 'console', by: by!, name: by!, place: { chat: 'console' } } as const;
+    if (text.startsWith('/')) return answer(() => onCommand({ ...who, text: text.slice(1).trim() }), 'command');
+    const button = buttonFor(text);
+    if (button) await answer(() => onPress({ ...who, ...button }), 'press');
+  }
+
+  function buttonFor(text: string): Button | undefined {
+    const wanted = text.toLowerCase().replace(/\s+/g, ' ');
     const fitting = [...buttons].filter(([name]) => name === wanted || name.startsWith(`${wanted} `));
     const [only] = fitting;
-    if (!only) return print(buttons.size > 0 ? `type one of: ${[...buttons.keys()].join(', ')}` : 'nothing to decide');
-    if (fitting.length > 1) return print(`which one: ${fitting.map(([name]) => name).join(', ')}?`);
+    if (fitting.length > 1) print(`which one: ${fitting.map(([name]) => name).join(', ')}?`);
+    else if (!only) print(buttons.size > 0 ? `type one of: ${[...buttons.keys()].join(', ')}` : 'nothing to decide');
+    return fitting.length > 1 ? undefined : only?.[1];
+  }
+
+  async function answer(work: () => Promise<Answer>, what: 'press' | 'command'): Promise<void> {
     try {
-      const { message, data } = only[1];
-      const press: Press = { channel: 'console', by: by!, name: by!, place: { chat: 'console' }, message, data };
-      print((await onPress(press)).say);
+      const { say, show } = await work();
+      if (say) print(say);
+      if (show) shown(show);
     } catch (error) {
-      log.error({ reason: messageOf(error) }, 'press not handled');
+      const reason = messageOf(error);
+      if (what === 'press') log.error({ reason }, 'press not handled');
+      else log.error({ reason }, 'command not handled');
     }
+  }
+
+  /** What an answer shows has buttons as well, until the next one is shown. */
+  function shown(message: Message): void {
+    remember(shownId, message);
+    showAll(message);
   }
 
   const health = () => ({ ok: true, detail: interactive ? 'reading the keyboard' : 'printing only' });
   return { name: 'console', forgets: interactive, post, edit, run, health };
 }
+
+/** The message of everything that was shown in an answer. */
+const shownId = 'shown';
 
 const hasButtons = (message: Message): boolean => message.cards.some(({ buttons }) => buttons.length > 0);
 

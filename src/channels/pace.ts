@@ -11,9 +11,9 @@ export function paced(channel: Channel, { minTimeMs, maxConcurrent }: Pace): Cha
   const limiter = new Bottleneck({ minTime: minTimeMs, maxConcurrent });
   return {
     name: channel.name,
-    post: (place, message) => limiter.schedule(() => channel.post(place, message)),
+    post: (place, message, replyTo) => limiter.schedule(() => channel.post(place, message, replyTo)),
     edit: (place, id, message) => limiter.schedule(() => channel.edit(place, id, message)),
-    run: (onPress, signal) => channel.run(onPress, signal),
+    run: (handlers, signal) => channel.run(handlers, signal),
     health: () => channel.health(),
   };
 }

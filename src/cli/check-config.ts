@@ -1,11 +1,58 @@
 import { stringify } from 'yaml';
 import { humanConfig } from '../config/human.ts';
 import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { isSelected } from '../config/selection.ts';
+import { ApiError, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
+import { createApi } from '../kube/client.ts';
+import { loadKubeConfig } from '../kube/config.ts';
+import { counted } from '../lib/counted.ts';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { isLiteral } from '../lib/glob.ts';
+
+export interface CheckConfigOptions {
+  file: string;
+  /** Asks this cluster which namespaces match. */
+  context?: string;
+}
 
 /** Prints what tapfix would run with; a bad file throws the UserError that lists all its problems. */
-export async function runCheckConfig(file: string, io: { print(text: string): void }): Promise<number> {
+export async function runCheckConfig(
+  { file, context }: CheckConfigOptions,
+  io: { print(text: string): void },
+): Promise<number> {
   const config = await loadConfig(file);
   const effective = stringify(humanConfig(config), { lineWidth: 0, aliasDuplicateObjects: false });
-  io.print(`ok\n\n# ${file} with every default filled in:\n${effective.trimEnd()}`);
+  const matching = context === undefined ? [] : await matchingIn(context, config);
+  io.print(['ok', '', `# ${file} with every default filled in:`, effective.trimEnd(), ...matching].join('\n'));
   return 0;
+}
+
+async function matchingIn(context: string, config: Config): Promise<string[]> {
+  const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
+  try {
+    return ['', ...(await namespacesNow(api, config, process.env['POD_NAMESPACE'] || 'tapfix'))];
+  } catch (error) {
+    throw error instanceof ApiError || error instanceof Unreachable ? new UserError(messageOf(error), 1, error) : error;
+  } finally {
+    await api.close();
+  }
+}
+
+/** Which namespaces are watched with this configuration at this moment, as comments: the rest of the page is YAML. */
+export async function namespacesNow(reader: Pick<Reader, 'list'>, config: Config, own: string): Promise<string[]> {
+  const { include } = config.namespaces;
+  const all = await reader.list<KubeObject>('Namespace').catch((error: unknown) => {
+    if (!isForbidden(error)) throw error;
+    return undefined;
+  });
+  if (!all) return ['# which namespaces match now is not known: you may not list namespaces'];
+  const names = all.map(({ metadata }) => metadata.name).sort();
+  const matching = names.filter((name) => isSelected(config, name, own));
+  const isMissing = (pattern: string): boolean => isLiteral(pattern) && !names.includes(pattern);
+  return [
+    `# ${counted(matching.length, 'namespace')} of ${names.length} match now:`,
+    ...matching.map((name) => `#   ${name}`),
+    ...include.filter(isMissing).map((name) => `# there is no namespace ${name} (yet)`),
+  ];
 }

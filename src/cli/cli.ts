@@ -1,6 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { CheckConfigOptions } from './check-config.ts';
+import type { DemoOptions } from './demo.ts';
+import type { ExplainOptions } from './explain.ts';
 import type { ManifestsOptions } from './manifests.ts';
+import type { ReplayOptions } from './replay.ts';
 
 export interface Io {
   /** One text on standard output; the newline is added. */
@@ -9,6 +13,8 @@ export interface Io {
   complain(text: string): void;
   /** Aborts when the process is asked to stop (SIGTERM, SIGINT); before it is asked for, that ends the process. */
   stopSignal(): AbortSignal;
+  /** Asks for the same from within: a terminal in raw mode hands Ctrl-C over as a key. */
+  stop(): void;
 }
 
 export const roles = ['all', 'watcher', 'controller'] as const;
@@ -21,15 +27,21 @@ export interface RunOptions {
 /** What the commands do. Each resolves to the exit code. */
 export interface Commands {
   run(options: RunOptions, io: Io): Promise<number>;
-  checkConfig(file: string, io: Io): Promise<number>;
+  checkConfig(options: CheckConfigOptions, io: Io): Promise<number>;
   manifests(options: ManifestsOptions, io: Io): Promise<number>;
+  demo(options: DemoOptions, io: Io): Promise<number>;
+  explain(options: ExplainOptions, io: Io): Promise<number>;
+  replay(options: ReplayOptions, io: Io): Promise<number>;
 }
 
 /** Loaded when called for: `--help` need not wait for a Kubernetes client. */
 const realCommands: Commands = {
-  run: async (options, io) => (await import('../app.ts')).runApp(options, io),
-  checkConfig: async (file, io) => (await import('./check-config.ts')).runCheckConfig(file, io),
+  run: async (options, io) => (await import('./run.ts')).runRun(options, io),
+  checkConfig: async (options, io) => (await import('./check-config.ts')).runCheckConfig(options, io),
   manifests: async (options, io) => (await import('./manifests.ts')).runManifests(options, io),
+  demo: async (options, io) => (await import('./demo.ts')).runDemoCommand(options, io),
+  explain: async (options, io) => (await import('./explain.ts')).runExplain(options, io),
+  replay: async (options, io) => (await import('./replay.ts')).runReplay(options, io),
 };
 
 /** The exit code of one command line, `words` being what follows the program's name. */
@@ -59,10 +71,41 @@ const refusal =
 const runHelp = `
 Environment:
   TELEGRAM_BOT_TOKEN  the bot's token; or TELEGRAM_BOT_TOKEN_FILE, a file that holds it
+  SLACK_BOT_TOKEN     the Slack app's bot token (xoxb-...); or SLACK_BOT_TOKEN_FILE
+  SLACK_APP_TOKEN     its app-level token (xapp-...), for Socket Mode; or SLACK_APP_TOKEN_FILE
   POD_NAMESPACE       tapfix's own namespace, if it is not installed in "tapfix"
 
 Example:
   TELEGRAM_BOT_TOKEN=... tapfix run --config config.yaml --context kind-dev`;
+
+/** Here and not from the demo itself, which would load a Kubernetes client for --help; a test compares them. */
+export const demoScenarios = ['quota', 'rollout', 'image', 'crash'] as const;
+
+const demoHelp = `
+Without --context the cluster is a simulated one inside this program: nothing else is touched.
+With it tapfix's namespace, policies, resource definitions and roles are installed if they are
+absent (that takes a cluster-admin), and only what was installed is removed at the end.
+
+Keys: a approves, r rejects, y and n answer "really?", q leaves.
+
+Example:
+  tapfix demo --scenario quota --yes`;
+
+const explainHelp = `
+It reads the cluster and changes nothing. Without --config it takes the configuration of the
+ConfigMap tapfix-config. What the running watcher has seen is asked for on this machine:
+  kubectl -n tapfix port-forward deploy/tapfix-watcher 8080
+
+Examples:
+  tapfix explain shop/Deployment/checkout
+  tapfix explain shop/pod/checkout-5d8f7c9b4-x2x9k --config config.yaml --context my-cluster`;
+
+const replayHelp = `
+The file holds Kubernetes Events: a list, a List of kubectl, or one a line. No cluster is asked.
+Record them with kubectl get events -A -o json > events.json
+
+Example:
+  tapfix replay events.json --config config.yaml`;
 
 function createProgram(io: Io, commands: Commands, finish: (exitCode: number) => void): Command {
   const program = new Command('tapfix')
@@ -76,7 +119,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
       writeErr: (text) => io.complain(text.trimEnd()),
       outputError: refusal('tapfix'),
     })
-    .addHelpText('after', '\nExample:\n  tapfix run --config config.yaml --context my-cluster');
+    .addHelpText('after', '\nExamples:\n  tapfix demo\n  tapfix run --config config.yaml --context my-cluster');
 
   const run = program.command('run');
   run
@@ -93,13 +136,17 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
       finish(await commands.run({ configFile: config, role, ...(context !== undefined && { context }) }, io));
     });
 
-  program
-    .command('check-config')
+  const checkConfig = program.command('check-config');
+  checkConfig
     .description('say everything that is wrong with a configuration, or show it with its defaults')
     .configureOutput({ outputError: refusal('tapfix check-config') })
     .argument('<file>', 'the configuration')
-    .addHelpText('after', '\nExample:\n  tapfix check-config config.yaml')
-    .action(async (file: string) => finish(await commands.checkConfig(file, io)));
+    .option('--context <name>', 'also say which namespaces of this cluster match now')
+    .addHelpText('after', '\nExample:\n  tapfix check-config config.yaml --context my-cluster')
+    .action(async (file: string, { context }: { context?: string }) => {
+      if (context === '') return checkConfig.error('option --context needs the name of a context');
+      finish(await commands.checkConfig({ file, ...(context !== undefined && { context }) }, io));
+    });
 
   program
     .command('manifests')
@@ -113,6 +160,46 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
       '\nExample:\n  tapfix manifests --image registry.example.com/tapfix:0.1.0 | kubectl apply --server-side -f -',
     )
     .action(async (options: ManifestsOptions) => finish(await commands.manifests(options, io)));
+
+  const demo = program.command('demo');
+  demo
+    .description('show it working: a small shop breaks, a card appears, you approve, it heals')
+    .configureOutput({ outputError: refusal('tapfix demo') })
+    .addOption(new Option('--scenario <name>', 'one act alone (default: quota, then rollout)').choices(demoScenarios))
+    .option('--yes', 'approve by itself; exits 0 when everything has recovered', false)
+    .option('--context <name>', 'play on a real cluster, in a namespace of its own, as this context of the kubeconfig')
+    .option('--image <image>', 'with --context: what the pods run, an image with sleep and false in it', 'busybox:1.37')
+    .addHelpText('after', demoHelp)
+    .action(async (options: DemoOptions) => {
+      if (options.context === '') return demo.error('option --context needs the name of a context');
+      finish(await commands.demo(options, io));
+    });
+
+  const explain = program.command('explain');
+  explain
+    .description('say why there is, or is not, a message about something')
+    .configureOutput({ outputError: refusal('tapfix explain') })
+    .argument('<what>', 'NAMESPACE/KIND/NAME')
+    .option('--config <file>', 'the configuration (default: that of the cluster)')
+    .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
+    .option('--watcher <url>', "where the watcher's port answers (default: server.port on this machine)")
+    .addHelpText('after', explainHelp)
+    .action(async (target: string, { config, ...more }: { config?: string; context?: string; watcher?: string }) => {
+      if (more.context === '') return explain.error('option --context needs the name of a context');
+      finish(await commands.explain({ target, ...(config !== undefined && { configFile: config }), ...more }, io));
+    });
+
+  const replay = program.command('replay');
+  replay
+    .description('run recorded events through a configuration: what would have been said, and why the rest was not')
+    .configureOutput({ outputError: refusal('tapfix replay') })
+    .argument('<file>', 'the recorded events')
+    .option('--config <file>', 'the configuration (required)')
+    .addHelpText('after', replayHelp)
+    .action(async (file: string, { config }: { config?: string }) => {
+      if (config === undefined) return replay.error("required option '--config <file>' not specified");
+      finish(await commands.replay({ file, configFile: config }, io));
+    });
 
   // Commander's own shows the whole help when it is asked about a command that there is not, and says nothing of that.
   program

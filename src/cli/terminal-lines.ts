@@ -46,6 +46,8 @@ export function createTerminalLines(options: TerminalOptions): (line: string) =>
     'tapfix stopped': () => said('stopped'),
     'the API server answers': (logged) => said(at(logged, 'the API server answers')),
     'telegram works again': (logged) => said(at(logged, 'telegram works again')),
+    'configuration changed': (logged) => said(at(logged, changeText(logged))),
+    'configuration is as before': (logged) => said(at(logged, 'configuration is as before')),
     'watch is broken': brokenWatch,
     'watch is back': mendedWatch,
   };
@@ -63,6 +65,14 @@ export function createTerminalLines(options: TerminalOptions): (line: string) =>
 function startText({ identity, role }: Logged, { cluster, include }: TerminalOptions): string {
   const half = role === 'all' ? '' : `, the ${plain(role)} alone`;
   return `watching ${cluster} (${include.join(', ')}) as ${plain(identity)}${half}; Ctrl-C ends it`;
+}
+
+const mostFields = 5;
+
+function changeText({ changes }: Logged): string {
+  const fields = (Array.isArray(changes) ? changes : []).map((change: { field?: unknown }) => plain(change?.field));
+  const more = fields.length > mostFields ? ` and ${fields.length - mostFields} more` : '';
+  return `configuration changed${fields.length > 0 ? `: ${fields.slice(0, mostFields).join(', ')}${more}` : ', to the same effect'}`;
 }
 
 function decisionText({ decision, by, reason, action, namespace, fix }: Logged): string {

@@ -64,14 +64,8 @@ export const channels = z
   })
   .superRefine(
     (given, context) => {
-      const names = Object.keys(given);
-      if (names.length === 0)
-        addIssue(context, { wrong: 'needs at least one channel', hint: 'telegram or console: {}' });
-      else if (names.every((name) => name === 'slack'))
-        addIssue(context, {
-          wrong: 'this version does not speak Slack yet',
-          hint: 'add telegram or console: {} beside it',
-        });
+      if (Object.keys(given).length === 0)
+        addIssue(context, { wrong: 'needs at least one channel', hint: 'telegram, slack or console: {}' });
     },
     // Beside other problems as well: all are reported at once.
     { when: ({ value }) => typeof value === 'object' && value !== null },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isLiteral } from '../lib/glob.ts';
-import { closest, didYouMean, editsApart } from './did-you-mean.ts';
+import { editsApart } from '../lib/edits.ts';
+import { closest, didYouMean } from './did-you-mean.ts';
 import { addIssue, duration, oneOf, text, yesOrNo } from './fields.ts';
 import { classNames, severityNames } from './vocabulary.ts';
 
@@ -60,7 +61,9 @@ export function reportUnknownClasses({ classes, ignore, extraReasons }: Named, c
   const complain = (name: string, path: PropertyKey[], words = known): void =>
     addIssue(context, { wrong: `there is no class ${JSON.stringify(name)}`, hint: didYouMean(name, words) }, path);
 
-  for (const name of Object.keys(classes ?? {})) if (!known.includes(name)) complain(name, ['classes', name]);
+  // A list in its place is another mistake, and told as that.
+  const named = Array.isArray(classes) ? [] : Object.keys(classes ?? {});
+  for (const name of named) if (!known.includes(name)) complain(name, ['classes', name]);
   for (const [index, rule] of listIn(ignore).entries()) {
     const name = rule?.class;
     if (typeof name === 'string' && isLiteral(name) && !known.includes(name))

@@ -33,9 +33,23 @@ export function parseConfig(text: string, file: string): Parsed {
 }
 
 export async function loadConfig(file: string): Promise<Config> {
-  const parsed = parseConfig(await readText(file), file);
+  return configIn(await readText(file), file);
+}
+
+/** The configuration that this text is, or one error that lists all its problems. */
+export function configIn(text: string, file: string): Config {
+  const parsed = parseConfig(text, file);
   if (parsed.ok) return parsed.config;
-  throw new UserError(toldOf(parsed.problems.map((problem) => describeProblem(file, problem))).join('\n'), 2);
+  throw new BadConfig(file, parsed.problems);
+}
+
+/** All that is wrong with it, one line each. */
+export class BadConfig extends UserError {
+  readonly problems: readonly Problem[];
+  constructor(file: string, problems: readonly Problem[]) {
+    super(toldOf(problems.map((problem) => describeProblem(file, problem))).join('\n'), 2);
+    this.problems = problems;
+  }
 }
 
 /** Nobody reads on after these. */

@@ -21,9 +21,16 @@ async function readAtMost(file: string, limit: number): Promise<Buffer> {
     const chunks: Buffer[] = await createReadStream(file, { end: limit - 1 }).toArray();
     return Buffer.concat(chunks);
   } catch (error) {
-    throw new UserError(whyUnreadable(file, error), 2);
+    const message = whyUnreadable(file, error);
+    throw isMissing(error) ? new MissingFile(message, 2) : new UserError(message, 2);
   }
 }
+
+/** It is not there: perhaps not yet, perhaps not at this moment. */
+export class MissingFile extends UserError {}
+
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 function whyUnreadable(file: string, error: unknown): string {
   const why: Record<string, string> = {

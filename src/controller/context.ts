@@ -11,6 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { Derived, DeriveDeps, Subject } from '../proposals/derive.ts';
+import type { judgeRecovery } from './recovery.ts';
 
 /** What every part of the controller is born with. */
 export interface Deps {
@@ -23,6 +24,8 @@ export interface Deps {
   namespace: string;
   history: History;
   readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
+  /** The rule that says "recovered", if not the one of recovery.ts. */
+  judge?: typeof judgeRecovery;
   /** undefined: the subject is gone. */
   derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined>;
 }
@@ -33,10 +36,11 @@ export const subjectOf = ({ metadata, spec }: Remediation): Subject => ({
   object: spec.incident.object,
 });
 
-export const contextOf = ({ metadata }: Remediation, reader: Reader): ActionContext => ({
+export const contextOf = ({ metadata }: Remediation, reader: Reader, atMs?: number): ActionContext => ({
   namespace: metadata.namespace!,
   fixUid: metadata.uid,
   reader,
+  ...(atMs !== undefined && { atMs }),
 });
 
 export function parsedActionOf({ spec }: Remediation): ParsedAction | Refusal {

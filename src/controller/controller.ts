@@ -9,6 +9,7 @@ import type { Deps } from './context.ts';
 import { createTelling } from './events.ts';
 import { createLock } from './lock.ts';
 import { createReconcile, isOfInterest } from './reconcile.ts';
+import { createRetention, endOf, type Kept } from './retention.ts';
 import { createRights } from './rights.ts';
 import { createSweeper } from './sweep.ts';
 
@@ -27,9 +28,7 @@ export interface Controller {
 const sweepEveryMs = 60_000;
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
 
-interface Known {
-  namespace: string | undefined;
-  name: string;
+interface Known extends Kept {
   incident: string;
   follows: { name: string; uid: string } | undefined;
   isOfInterest: boolean;
@@ -43,6 +42,7 @@ export function createController(deps: ControllerDeps): Controller {
   const lock = createLock();
   const namespaces = (): string[] => [...known.values()].map(({ namespace = '' }) => namespace);
   const sweep = createSweeper({ ...deps, lock, namespaces });
+  const forget = createRetention({ ...deps, kept: () => [...known.values()] });
   const reconcile = createReconcile({
     ...deps,
     lock,
@@ -60,14 +60,22 @@ export function createController(deps: ControllerDeps): Controller {
   });
 
   function upsert(fix: Remediation): void {
-    const { namespace, name } = fix.metadata;
+    const { namespace, name, uid, resourceVersion } = fix.metadata;
     const { follows } = fix.spec;
     // Others are another installation's: a verdict of ours would stand in its way. What our own watcher proposed stays
-    // ours when its namespace leaves the configuration: somebody has to see it to its end.
-    const isOurs = isSelected(deps.current(), namespace ?? '', deps.namespace) || isProposedFrom(fix, deps.namespace);
+    // ours when its namespace leaves the configuration: somebody has to see it to its end. In our own namespace are the
+    // incidents of what has none, such as Nodes.
+    const isOurs =
+      namespace === deps.namespace ||
+      isSelected(deps.current(), namespace ?? '', deps.namespace) ||
+      isProposedFrom(fix, deps.namespace);
     const entry = {
       namespace,
       name,
+      uid,
+      resourceVersion,
+      isOurs,
+      ended: endOf(fix),
       incident: fix.spec.incident.key,
       follows,
       isOfInterest: isOurs && isOfInterest(fix, clock.now()),
@@ -97,6 +105,7 @@ export function createController(deps: ControllerDeps): Controller {
       for (const [key, { isOfInterest }] of known) if (isOfInterest) queue.add(key);
       while (!signal.aborted) {
         await sweep(clock.now());
+        await forget(clock.now());
         await clock.sleep(sweepEveryMs, signal);
       }
       await queue.idle();

@@ -12,12 +12,13 @@ import {
   isProposedByProgram,
   isTrue,
   phaseOf,
+  switchedOff,
 } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
 import { beginExecution } from './execution.ts';
-import { judgeRecovery, latePollMs, lateRecoveryMs, pollMs } from './recovery.ts';
+import { because, isWatchedLate, judgeRecovery, latePollMs, notHelped, pollMs, recoveryFacts } from './recovery.ts';
 
 /** All that a pass knows. What a phase has no rule about is not read and stays undefined. */
 export interface Facts {
@@ -36,6 +37,16 @@ export interface Facts {
   /** Tries of this process that ended without a clear answer. */
   attempts?: number;
   stable?: Stable;
+  /** How many of what the fix is for are ready before it. */
+  readyBefore?: number;
+}
+
+interface Move {
+  do: 'move';
+  phase: Phase;
+  reason: string;
+  message: string;
+  execution?: RemediationStatus['execution'];
 }
 
 export type Step =
@@ -44,14 +55,14 @@ export type Step =
   /** Preview and the check that we would propose the same. */
   | { do: 'rehearse' }
   /** Persist a phase. Nothing of the cluster's is changed. */
-  | { do: 'move'; phase: Phase; reason: string; message: string; execution?: RemediationStatus['execution'] }
+  | Move
   /** Perform the fix, which Applying announced. */
   | { do: 'act' }
   /** The fix is in place: nudge who waits, as long as that makes sense, then Applied. */
   | { do: 'finish'; nudge: boolean };
 
-const move = (phase: Phase, reason: string, message: string): Step => ({ do: 'move', phase, reason, message });
-const failed = (reason: string, message: string): Step => move('Failed', reason, message);
+const move = (phase: Phase, reason: string, message: string): Move => ({ do: 'move', phase, reason, message });
+const failed = (reason: string, message: string): Move => move('Failed', reason, message);
 const wait = (untilMs: number): Step => ({ do: 'wait', untilMs });
 const nothing: Step = { do: 'nothing' };
 
@@ -76,7 +87,7 @@ const mostAttempts = 10;
  *    |       +-> Rejected, Expired, Resolved, Superseded
  *    +-> Noticed -> Resolved, Superseded
  */
-export function decide(facts: Facts): Step {
+export function decide(facts: Facts, judge = judgeRecovery): Step {
   const { fix } = facts;
   if (fix.metadata.deletionTimestamp) return nothing;
   const phase = phaseOf(fix);
@@ -94,9 +105,9 @@ export function decide(facts: Facts): Step {
     case 'Applying':
       return applying(facts);
     case 'Applied':
-      return applied(facts);
+      return applied(facts, judge);
     case 'Failed':
-      return isWatchedLate(fix, facts.nowMs) && !facts.successor ? failedLate(facts) : nothing;
+      return isWatchedLate(fix, facts.nowMs) && !facts.successor ? failedLate(facts, judge) : nothing;
     case 'Recovered':
     case 'Rejected':
     case 'Expired':
@@ -113,6 +124,7 @@ function overtaken({ fix, successor }: Facts): Step | undefined {
   const { reason = '', message = '' } = conditionOf(fix, 'IncidentCleared') ?? {};
   if (isCleared(fix) && ['Gone', 'Ended'].includes(reason))
     return move('Resolved', reason, `${message}, nothing was changed`);
+  if (isCleared(fix) && reason === 'NoLongerSeen') return move('Resolved', reason, message);
   if (isCleared(fix)) return move('Resolved', 'HealthyAgain', 'healthy again by itself, nothing was changed');
   if (successor) return move('Superseded', 'Superseded', `replaced by ${successor}`);
   return undefined;
@@ -166,15 +178,22 @@ function approved(facts: Facts): Step {
     return failed('TargetChanged', 'the target has changed since this was shown; nothing was changed');
   }
   // Not at this moment: between two tries of a ReplicaSet the quota has room, or nothing crashes just now.
-  if (busy || !isStillTrue(fix.spec.incident.class, live)) return wait(nowMs + pollMs);
+  if (busy || !isStillWrong(fix, live)) return wait(nowMs + pollMs);
   return {
     do: 'move',
     phase: 'Applying',
     reason: 'Applying',
     message: 'the fix is being applied',
-    execution: beginExecution(fix, prepared, live, config, nowMs),
+    execution: beginExecution(fix, prepared, { ...live, ready: facts.readyBefore ?? live.ready }, config, nowMs),
   };
 }
+
+/**
+ * What a program proposed is for one kind of failure, and that must be what is wrong now. A person who proposes has
+ * looked: that it is not healthy is enough.
+ */
+const isStillWrong = (fix: Remediation, live: LiveHealth): boolean =>
+  isProposedByProgram(fix) ? isStillTrue(fix.spec.incident.class, live) : !live.hasRoom;
 
 /**
  * A Kubernetes user may approve what another one proposed and tapfix would not: it is their own word. What the watcher
@@ -242,25 +261,17 @@ function whyNotAnyMore(facts: Facts): Step | undefined {
   return failed('NoAnswer', `the API server did not take the change after ${attempts} tries; nothing was changed`);
 }
 
-const recoveryFacts = ({ fix, config, stable, nowMs }: Facts) => ({
-  stable,
-  nowMs,
-  appliedAtMs: timeMs(fix.status?.execution?.appliedAt),
-  windowMs: (fix.status?.execution?.stableSeconds ?? 0) * 1000,
-  timeoutMs: config.recovery.timeout,
-});
-
-function applied(facts: Facts): Step {
-  const { nowMs, live, config } = facts;
-  const about = recoveryFacts(facts);
-  switch (judgeRecovery(about)) {
+function applied(facts: Facts, judge: typeof judgeRecovery): Step {
+  const { fix, nowMs, live, config } = facts;
+  const about = recoveryFacts(facts.fix, facts);
+  switch (judge(about)) {
     case 'recovered':
-      return recovered(about.windowMs);
+      return recovered(about.windowMs, live);
     case 'out of time':
-      return failed(
-        'NotRecovered',
-        `did not recover within ${spokenDuration(config.recovery.timeout)}${because(live)}`,
-      );
+      return {
+        ...failed('NotRecovered', ''),
+        ...notHelped(fix.status?.execution?.readyBefore, live, config.recovery.timeout),
+      };
     case 'not yet':
       return wait(nowMs + pollMs);
     default:
@@ -268,16 +279,15 @@ function applied(facts: Facts): Step {
   }
 }
 
-const because = (live: LiveHealth | undefined): string => (live && !live.healthy && live.why ? `: ${live.why}` : '');
-const recovered = (windowMs: number): Step =>
-  move('Recovered', 'Recovered', `healthy again, held ${spokenDuration(windowMs)}`);
+/** What was to be switched off has ended, and is not called healthy. */
+const recovered = (windowMs: number, live: LiveHealth | undefined): Step =>
+  move(
+    'Recovered',
+    live?.ended ? switchedOff : 'Recovered',
+    `${live?.ended ?? 'healthy again'}, held ${spokenDuration(windowMs)}`,
+  );
 
-export function isWatchedLate(fix: Remediation, nowMs: number): boolean {
-  const failedAtMs = timeMs(conditionOf(fix, 'Failed')?.lastTransitionTime);
-  return phaseOf(fix) === 'Failed' && isTrue(fix, 'Applied') && nowMs <= failedAtMs + lateRecoveryMs;
-}
-
-function failedLate(facts: Facts): Step {
-  const about = recoveryFacts(facts);
-  return judgeRecovery(about) === 'recovered' ? recovered(about.windowMs) : wait(facts.nowMs + latePollMs);
+function failedLate(facts: Facts, judge: typeof judgeRecovery): Step {
+  const about = recoveryFacts(facts.fix, facts);
+  return judge(about) === 'recovered' ? recovered(about.windowMs, facts.live) : wait(facts.nowMs + latePollMs);
 }

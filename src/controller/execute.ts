@@ -4,15 +4,19 @@ import type { Hand } from '../actions/perform.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
+import { RetryLater } from '../lib/errors.ts';
 import type { Deps } from './context.ts';
 import { contextOf } from './context.ts';
 import { interrupted } from './decide.ts';
 import type { Lock } from './lock.ts';
 import { nudgeUntilPodsAppear } from './nudging.ts';
 import type { WithRights } from './rights.ts';
+import { readRivals, whoGoesFirst } from './rivals.ts';
 import { send } from './send.ts';
 import type { Word } from './status.ts';
 import { condition, readAgain } from './status.ts';
+
+const givingWayMs = 1_000;
 
 export interface Executor {
   /** Performs the fix that Applying announced. undefined: it is no longer ours to do. */
@@ -39,7 +43,7 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
   }
 
   async function write(fix: Remediation, { action, params }: ParsedAction, hand: Hand): Promise<Refusal | undefined> {
-    const context = contextOf(fix, api);
+    const context = contextOf(fix, api, clock.now());
     const sent = await send({
       hand,
       clock,
@@ -63,15 +67,18 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
 
   return {
     act: (fix, parsed) =>
-      withFresh(fix, (fresh) =>
-        withRights(fresh, parsed.action.role, async (hand) => {
+      withFresh(fix, async (fresh) => {
+        const turn = whoGoesFirst(fresh, await readRivals(api, fresh, parsed));
+        if (turn === 'wait') throw new RetryLater('another fix of the same target is about to give way', givingWayMs);
+        if (turn !== 'go') return failure(turn);
+        return withRights(fresh, parsed.action.role, async (hand) => {
           const refusal = await write(fresh, parsed, hand);
           if (refusal) return failure(refusal);
           const atMs = clock.now();
           await nudge(fresh, hand);
           return applied(fresh, parsed, atMs);
-        }),
-      ),
+        });
+      }),
     finish: (fix, parsed, isWorthIt) =>
       withFresh(fix, async (fresh) => {
         const atMs = clock.now();

@@ -11,11 +11,11 @@ const longestWindowSeconds = 600;
 export function beginExecution(
   fix: Remediation,
   { before, blocked, undo }: Plan,
-  { longestUptimeMs }: LiveHealth,
+  { longestUptimeMs, ready: readyBefore }: LiveHealth,
   { recovery }: Config,
   nowMs: number,
 ): NonNullable<RemediationStatus['execution']> {
   const window = windowMs(fix.spec.incident.class, recovery.stableFor, longestUptimeMs);
   const stableSeconds = Math.min(Math.ceil(window / 1000), longestWindowSeconds);
-  return { startedAt: iso(nowMs), before, blocked, undo, stableSeconds };
+  return { startedAt: iso(nowMs), before, blocked, undo, stableSeconds, readyBefore };
 }

@@ -1,7 +1,6 @@
-import type { ParsedAction } from '../actions/table.ts';
 import type { LiveHealth } from '../health/live.ts';
 import type { Stable } from '../health/stability.ts';
-import type { Remediation } from '../kube/remediation.ts';
+import type { Blocked, Remediation } from '../kube/remediation.ts';
 import { phaseOf } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
 import { RetryLater } from '../lib/errors.ts';
@@ -9,9 +8,10 @@ import { readBlockedHealth } from './blocked-health.ts';
 import type { Deps } from './context.ts';
 import { contextOf, parsedActionOf, subjectOf } from './context.ts';
 import type { Facts } from './decide.ts';
-import { isWatchedLate, needsRehearsal, wasInterrupted } from './decide.ts';
+import { needsRehearsal, wasInterrupted } from './decide.ts';
 import { guard, readNamespaceLabels } from './guard.ts';
-import { nextStable } from './recovery.ts';
+import { isWatchedLate, nextStable } from './recovery.ts';
+import { readRivals } from './rivals.ts';
 
 /** What only this process remembers. Losing it is safe: a window starts again, a try is not counted. */
 export interface Memory {
@@ -47,12 +47,26 @@ async function approved(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
   // By our own reading alone: whom the watcher calls affected is its word, and no reason to act.
   const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
   const stable = stableSince(fix, memory, live, nowMs);
-  const busy = await readBusy(deps, fix, parsed);
+  // One Remediation per target at a time.
+  const busy = (await readRivals(deps.api, fix, parsed))[0]?.metadata.name;
   // What has healed needs no plan, and one that cannot be made just now must not stop the clock.
   const prepared = live.healthy
     ? undefined
     : await unlessLater(parsed.action.prepare(parsed.params, contextOf(fix, deps.api)));
-  return { ...known, live, ...(prepared && { prepared }), ...(stable && { stable }), ...(busy && { busy }) };
+  const before = prepared?.ok ? { readyBefore: await readReady(deps, fix, prepared.blocked, live, nowMs) } : {};
+  return { ...known, live, ...before, ...(prepared && { prepared }), ...(stable && { stable }), ...(busy && { busy }) };
+}
+
+/** Of a quota: of those whom it blocks, as its recovery will be read. */
+async function readReady(
+  { api }: Deps,
+  fix: Remediation,
+  blocked: readonly Blocked[],
+  live: LiveHealth,
+  nowMs: number,
+): Promise<number> {
+  if (fix.spec.action?.type !== 'DeleteResourceQuota') return live.ready;
+  return (await readBlockedHealth(api, fix.metadata.namespace!, blocked, { nowMs, sinceMs: nowMs })).ready;
 }
 
 /** undefined: not at this moment. */
@@ -63,24 +77,6 @@ async function unlessLater<T>(work: Promise<T>): Promise<T | undefined> {
     if (error instanceof RetryLater) return undefined;
     throw error;
   }
-}
-
-/** One Remediation per target at a time. */
-async function readBusy(deps: Deps, fix: Remediation, parsed: ParsedAction): Promise<string | undefined> {
-  const all = await deps.api.list<Remediation>('Remediation', fix.metadata.namespace);
-  const mine = targetOf(parsed);
-  const isAtWork = (other: Remediation): boolean => phaseOf(other) === 'Applying' || phaseOf(other) === 'Applied';
-  const other = all.find((other) => {
-    if (other.metadata.uid === fix.metadata.uid || !isAtWork(other)) return false;
-    const theirs = parsedActionOf(other);
-    return !('ok' in theirs) && targetOf(theirs) === mine;
-  });
-  return other?.metadata.name;
-}
-
-function targetOf({ action, params }: ParsedAction): string {
-  const { kind, name } = action.target(params);
-  return `${kind}/${name}`;
 }
 
 async function applying(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
@@ -106,7 +102,12 @@ async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
 const stableSince = (fix: Remediation, { stable }: Memory, live: LiveHealth, nowMs: number): Stable | undefined =>
   nextStable(stable, live, timeMs(fix.status?.sightings?.lastSeen), nowMs);
 
-/** The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off, did not recover. */
+function isSwitchedOff(fix: Remediation): boolean {
+  const parsed = parsedActionOf(fix);
+  return !('ok' in parsed) && (parsed.action.switchesOff?.(parsed.params) ?? false);
+}
+
+/** The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off by others, did not recover. */
 async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
   const { namespace } = contextOf(fix, api);
   const { blocked = [], appliedAt } = fix.status?.execution ?? {};
@@ -115,5 +116,5 @@ async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: nu
       ? await readBlockedHealth(api, namespace, blocked, { nowMs, sinceMs: timeMs(appliedAt) })
       : await readHealth(api, subjectOf(fix), nowMs);
   if (live.gone) return { ...live, healthy: false, why: 'it is no longer there' };
-  return live.ended ? { ...live, healthy: false, why: live.ended } : live;
+  return live.ended && !isSwitchedOff(fix) ? { ...live, healthy: false, why: live.ended } : live;
 }

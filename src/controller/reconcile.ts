@@ -8,13 +8,14 @@ import type { Outcome } from '../lib/queue.ts';
 import type { Deps } from './context.ts';
 import { parsedActionOf } from './context.ts';
 import type { Facts, Step } from './decide.ts';
-import { decide, isWatchedLate } from './decide.ts';
+import { decide } from './decide.ts';
 import type { Telling } from './events.ts';
 import { createExecutor } from './execute.ts';
 import type { Memory } from './gather.ts';
 import { gather } from './gather.ts';
 import type { Lock } from './lock.ts';
 import { createLock } from './lock.ts';
+import { isWatchedLate } from './recovery.ts';
 import { createRehearsal } from './rehearse.ts';
 import type { WithRights } from './rights.ts';
 import type { Word } from './status.ts';
@@ -130,7 +131,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     });
     if (facts.stable) memory.stable = facts.stable;
     else delete memory.stable;
-    return perform(decide(facts), facts, memory);
+    return perform(decide(facts, deps.judge), facts, memory);
   }
 
   return async (namespace, name) => {

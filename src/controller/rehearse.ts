@@ -11,9 +11,10 @@ import type { Deps } from './context.ts';
 import type { Lock } from './lock.ts';
 import { rehearseNudges } from './nudging.ts';
 import type { WithRights } from './rights.ts';
-import { hasMoved, isUnclear, send } from './send.ts';
+import { hasMoved, isUnclear, refusedBy, send } from './send.ts';
 import type { Word } from './status.ts';
 import { condition } from './status.ts';
+import { wrongTarget } from './wrong-target.ts';
 
 const mostDerivations = 5;
 const mostTries = 5;
@@ -35,7 +36,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
   async function rehearse(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
     if ('ok' in parsed) return parsed;
     const { action, params } = parsed;
-    const context = contextOf(fix, api);
+    const context = contextOf(fix, api, clock.now());
     const prepare = (): Promise<Prepared> => action.prepare(params, context);
     const first = await prepare();
     if (!first.ok) return first;
@@ -64,7 +65,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
     } catch (error) {
       if (isUnclear(error) || (hasMoved(error) && !isLastTry(fix))) throw error;
       tries.delete(fix.metadata.uid);
-      return { ok: false, reason: 'Refused', say: `the API server refused the rehearsal: ${messageOf(error)}` };
+      return refusedBy(error, 'the rehearsal');
     }
   }
 
@@ -92,8 +93,9 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
 
   return async (fix, parsed, guard) => {
     const config = current();
-    const refusal = guard ?? notAllowed(fix, config) ?? wrongTarget(fix, parsed);
-    const prepared = conditionOf(fix, 'Rehearsed') ? undefined : await rehearsed(fix, refusal ?? parsed);
+    const prepared = conditionOf(fix, 'Rehearsed')
+      ? undefined
+      : await rehearsed(fix, guard ?? notAllowed(fix, config) ?? (await wrongTarget(fix, parsed, api)) ?? parsed);
     // In this order: what is confirmed must not be older than what is shown.
     const own = conditionOf(fix, 'Confirmed') ? undefined : await confirmed(fix, config);
     const word: Word = { conditions: [] };
@@ -115,15 +117,4 @@ function notAllowed({ spec }: Remediation, { actions }: Config): Refusal | undef
   const type = spec.action?.type ?? 'nothing';
   if (actions.allow.includes(type)) return undefined;
   return { ok: false, reason: 'NotAllowed', say: `${type} is not allowed by the configuration` };
-}
-
-/** Whether it is still true, and whether it recovered, is read of what the incident names: it must be what is changed. */
-function wrongTarget({ spec }: Remediation, parsed: ParsedAction | Refusal): Refusal | undefined {
-  if ('ok' in parsed) return undefined;
-  const { object } = spec.incident;
-  const { kind, name, uid } = parsed.action.target(parsed.params);
-  const isSame = kind === object.kind && name === object.name && (object.uid === '' || uid === object.uid);
-  if (isSame) return undefined;
-  const say = `the incident is about ${object.kind} ${object.name}, the fix would change ${kind} ${name}`;
-  return { ok: false, reason: 'WrongTarget', say };
 }

@@ -89,6 +89,7 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
     return {
       patch: (...call) => insist(() => writer.patch(...call)),
       delete: (...call) => insist(() => writer.delete(...call)),
+      createSub: (...call) => insist(() => writer.createSub(...call)),
     };
   }
 

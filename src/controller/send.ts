@@ -1,4 +1,6 @@
 import type { Plan, Prepared, Refusal } from '../actions/action.ts';
+import { no } from '../actions/action.ts';
+import { isOverBudget } from '../actions/eviction.ts';
 import type { Hand } from '../actions/perform.ts';
 import { perform } from '../actions/perform.ts';
 import { ApiError, hasCode } from '../kube/api.ts';
@@ -8,7 +10,13 @@ import { canonical } from '../lib/hash.ts';
 
 /** No clear answer, or one that says "later": whether it was done, only the next look at the target can tell. */
 export const isUnclear = (error: unknown): boolean =>
-  !(error instanceof ApiError) || error.code >= 500 || [401, 408, 429].includes(error.code);
+  !(error instanceof ApiError) || error.code >= 500 || ([401, 408, 429].includes(error.code) && !isOverBudget(error));
+
+/** Why the API server did not take it, in its own words. */
+export const refusedBy = (error: unknown, what: string): Refusal =>
+  isOverBudget(error)
+    ? no('BudgetExhausted', `a disruption budget does not let the pod go now: ${messageOf(error)}`)
+    : no('Refused', `the API server refused ${what}: ${messageOf(error)}`);
 
 /** The precondition did not hold: nothing was changed, and it is time to read again. */
 export const hasMoved = (error: unknown): boolean => [404, 409, 422].some((code) => hasCode(error, code));
@@ -44,12 +52,10 @@ export async function send({ hand, clock, dryRun, prepare, object }: Sending): P
       if (isUnclear(error)) throw error;
       const write = canonical(prepared.write);
       // The very same request refused twice is no race: the server does not want it.
-      if (!hasMoved(error) || write === refused) return no('Refused', `the API server refused it: ${messageOf(error)}`);
+      if (!hasMoved(error) || write === refused) return refusedBy(error, 'it');
       refused = write;
       await clock.sleep(pauseMs);
     }
   }
   return no('Interrupted', 'the target kept changing; nothing was changed');
 }
-
-const no = (reason: string, say: string): Refusal => ({ ok: false, reason, say });

@@ -1,80 +1,80 @@
+import type { KubeObject, Reader } from '../kube/api.ts';
+import { num, specIn, str } from '../kube/raw.ts';
 import { iso } from '../lib/clock.ts';
-import { sameValue } from '../lib/hash.ts';
-import type { KubeObject } from '../kube/api.ts';
-import { timeMs, type PodTemplate } from '../kube/views.ts';
-import type { Revision } from './workload.ts';
+import { cut } from '../lib/cut.ts';
+import { readConfigEdits } from './config-edits.ts';
+import { type Past, readControllerRevisions } from './controller-revisions.ts';
+import { readLastScaling, readScalings, type Scaling, togetherMs } from './scaled.ts';
+import { templateChanges } from './words/template.ts';
+import type { Workload } from './workload.ts';
+import { lastEditorOf, lastScalerOf, lastWriterOf, wasLater } from './writers.ts';
 
-export interface Change {
-  by: string;
+/** What was changed lately of a workload, and of the ConfigMaps that it needs where they may be read. */
+export async function lastChanges(reader: Reader, workload: Workload, nowMs: number): Promise<string[]> {
+  const { object, revisions } = workload;
+  const known = revisions.map(({ view, template }) => ({
+    revision: view.revision,
+    createdAtMs: view.createdAtMs,
+    template,
+  }));
+  const pasts = known.length > 0 ? known : await readControllerRevisions(reader, object);
+  const rollout = rolloutOf(object, pasts);
+  const scale = await scaleOf(reader, workload, nowMs);
+  const configs = await readConfigEdits(reader, object);
+  return inWords([rollout, scale, editOf(object, [rollout, scale]), ...configs], nowMs);
+}
+
+export interface Entry {
   atMs: number;
+  text: string;
 }
 
-/** Who wrote this part of the object last, and when. Who only annotated or scaled it, or wrote its status, does not count. */
-export function lastWriterOf({ metadata }: KubeObject, path: readonly string[]): Change | undefined {
-  const writers = (metadata.managedFields ?? []).filter(
-    ({ subresource, fieldsV1 }) => !subresource && owns(fieldsV1, path),
-  );
-  const newest = writers.sort((a, b) => timeMs(b.time) - timeMs(a.time))[0];
-  return newest?.manager ? { by: newest.manager, atMs: timeMs(newest.time) } : undefined;
+const lately = 7 * 86_400_000;
+const mostNamed = 4;
+
+/** Pure. Newest first; what is older than a week only if there is nothing newer. */
+export function inWords(found: readonly (Entry | undefined)[], nowMs: number): string[] {
+  const entries = found.filter((entry) => entry !== undefined).sort((a, b) => b.atMs - a.atMs);
+  const recent = entries.filter(({ atMs }) => nowMs - atMs <= lately);
+  const named = recent.length > 0 ? recent.slice(0, mostNamed) : entries.slice(0, 1);
+  return named.map(({ atMs, text }) => cut(`${iso(atMs)} ${text}`, 512));
 }
 
-const owns = (fields: unknown, path: readonly string[]): boolean =>
-  path.reduce<unknown>((node, field) => (node as Record<string, unknown> | undefined)?.[`f:${field}`], fields) !==
-  undefined;
+/** Between the change of a workload and its new revision lies one pass of a controller. */
+const onePassMs = 120_000;
 
-/** "rollout 42 (kubectl-set): app image 1.41 → 1.42"; empty when there was only ever one revision. */
-export function lastRollout(object: KubeObject, revisions: readonly Revision[]): string[] {
-  const [newest, previous] = revisions;
-  if (!newest || !previous) return [];
+/** Pure. "rollout 42 (kubectl-set): app image 1.41 → 1.42"; undefined when there was only ever one revision. */
+export function rolloutOf(object: KubeObject, [newest, previous]: readonly Past[]): Entry | undefined {
+  if (!newest || !previous) return undefined;
   const writer = lastWriterOf(object, ['spec', 'template']);
-  // An undo takes up an old ReplicaSet again: when it was created says nothing about this rollout.
-  const atMs = writer?.atMs || newest.view.createdAtMs;
+  // An undo takes up an old revision again: when that was created says nothing about this rollout.
+  const isTakenUp = newest.createdAtMs <= previous.createdAtMs;
+  const isItsWriter = writer && (isTakenUp || Math.abs(writer.atMs - newest.createdAtMs) <= onePassMs);
+  const atMs = (isTakenUp && writer?.atMs) || newest.createdAtMs;
   const changes = templateChanges(previous.template, newest.template);
   const what = changes.length > 0 ? changes.join(', ') : 'pod template changed';
-  const by = writer ? ` (${writer.by})` : '';
-  return [`${iso(atMs)} rollout ${newest.view.revision}${by}: ${what}`.slice(0, 512)];
+  return { atMs, text: `rollout ${newest.revision}${isItsWriter ? ` (${writer.by})` : ''}: ${what}` };
 }
 
-interface Container {
-  name: string;
-  image?: string;
-  [field: string]: unknown;
+/** "scaled 2 → 6 (kubectl)"; how many there were before only its events know, for an hour. */
+async function scaleOf(reader: Reader, workload: Workload, nowMs: number): Promise<Entry | undefined> {
+  const { object } = workload;
+  const scaler = lastScalerOf(object);
+  if (!scaler || scaler.atMs === 0) {
+    const last = await readLastScaling(reader, workload, nowMs);
+    return last && { atMs: last.atMs, text: `scaled ${last.from} → ${last.to}${last.by ? ` (${last.by})` : ''}` };
+  }
+  if (!wasLater(scaler, object)) return undefined;
+  const to = num(specIn(object)['replicas'], 1);
+  const isIt = (one: Scaling): boolean => one.to === to && Math.abs(one.atMs - scaler.atMs) <= togetherMs;
+  const from = (await readScalings(reader, object)).find(isIt)?.from;
+  return { atMs: scaler.atMs, text: `scaled ${from === undefined ? `to ${to}` : `${from} → ${to}`} (${scaler.by})` };
 }
 
-/** Pure: what differs between two pod templates, in a few words each. */
-export function templateChanges(before: PodTemplate, after: PodTemplate): string[] {
-  const old = new Map(((before.spec?.containers ?? []) as Container[]).map((container) => [container.name, container]));
-  const now = (after.spec?.containers ?? []) as Container[];
-  const removed = [...old.keys()].filter((name) => !now.some((container) => container.name === name));
-  const kept = now.flatMap((container) => {
-    const was = old.get(container.name);
-    if (!was) return [`container ${container.name} added`];
-    const changes: string[] = [];
-    if (was.image !== container.image) changes.push(`${container.name} image ${shortest(was.image, container.image)}`);
-    for (const field of [
-      'command',
-      'args',
-      'env',
-      'envFrom',
-      'resources',
-      'readinessProbe',
-      'livenessProbe',
-      'volumeMounts',
-    ])
-      if (!sameValue(was[field], container[field])) changes.push(`${container.name} ${field} changed`);
-    return changes;
-  });
-  return [...kept, ...removed.map((name) => `container ${name} removed`)];
-}
-
-/** "1.41 → 1.42" when only the tag differs, else both in full. */
-function shortest(before = '(none)', after = '(none)'): string {
-  const [oldName, oldTag] = splitTag(before);
-  const [newName, newTag] = splitTag(after);
-  return oldName === newName && oldTag && newTag ? `${oldTag} → ${newTag}` : `${before} → ${after}`;
-}
-
-function splitTag(image: string): [string, string] {
-  const at = image.lastIndexOf(':');
-  return at > image.lastIndexOf('/') ? [image.slice(0, at), image.slice(at + 1)] : [image, ''];
+/** Pure. Who changed anything else of it; whoever is named already is not named twice. */
+export function editOf(object: KubeObject, named: readonly (Entry | undefined)[]): Entry | undefined {
+  const editor = lastEditorOf(object);
+  if (!editor || !wasLater(editor, object)) return undefined;
+  const isSaid = named.some((entry) => entry && Math.abs(entry.atMs - editor.atMs) <= onePassMs);
+  return isSaid ? undefined : { atMs: editor.atMs, text: `${str(object.kind) || 'object'} edited (${editor.by})` };
 }

@@ -1,27 +1,68 @@
 import type { LiveHealth } from '../health/live.ts';
 import { quotaHealth } from '../health/quota.ts';
 import { gone, workloadHealth } from '../health/workload.ts';
+import type { Trouble } from '../health/trouble.ts';
+import { judgedFor } from '../health/truth.ts';
 import { isShort } from '../health/blocked.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Kind } from '../kube/resources.ts';
 import { controllerOf, hasCondition, timeMs } from '../kube/views.ts';
 import { isWaiting, readBlocked, readQuota } from './quota.ts';
 import { createSnapshot } from './snapshot.ts';
-import { readWorkload } from './workload.ts';
+import { readAutoscalerHealth, readClaimHealth, readNodeHealth, readStorageClassHealth } from './cluster-health.ts';
+import type { Reach } from './reach.ts';
+import { readTroubles } from './troubles.ts';
+import { readWorkload, type Workload } from './workload.ts';
 
 export interface HealthSubject {
   namespace: string;
   object: { kind: string; name: string; uid: string };
   /** "Deployment/api": whom a shared cause had touched. It is over only when they have what it denied them. */
   affected?: readonly string[];
+  /** What it was noticed for: while that is true it is not healthy, whatever else is. */
+  class?: string;
+  /** When it was noticed. */
+  sinceMs?: number;
+  /** Where those whom a cluster-wide cause touches are looked for; without it everywhere. */
+  reach?: Reach;
 }
 
 /** Reads the live target and judges it; every "is it still true" of both streets is this one. */
 export async function readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
+  return judgedFor(subject.class, await readTarget(reader, subject, nowMs));
+}
+
+async function readTarget(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
+  const read = Object.hasOwn(otherTargets, subject.object.kind)
+    ? otherTargets[subject.object.kind]!
+    : readWorkloadHealth;
+  return read(reader, subject, nowMs);
+}
+
+/** Whatever is no workload. */
+const otherTargets: Readonly<Record<string, typeof readTarget>> = {
+  ResourceQuota: readQuotaHealth,
+  Node: readNodeHealth,
+  StorageClass: readStorageClassHealth,
+  PersistentVolumeClaim: readClaimHealth,
+  HorizontalPodAutoscaler: readAutoscalerHealth,
+};
+
+async function readWorkloadHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
   const { namespace, object } = subject;
-  if (object.kind === 'ResourceQuota') return readQuotaHealth(reader, subject, nowMs);
   const workload = await readWorkload(reader, namespace, object);
-  return workload ? workloadHealth(workload.counts, workload.pods, nowMs) : gone;
+  if (!workload) return gone;
+  const own = await readTroubles(reader, namespace, object.kind, workload, nowMs);
+  const sinceThen = object.kind === 'CronJob' ? noSuccessSince(workload, subject) : [];
+  return workloadHealth(workload.counts, workload.pods, nowMs, [...own, ...sinceThen]);
+}
+
+/** Failed runs are removed, at once if the CronJob says so: what was seen to fail is over with the next success alone. */
+function noSuccessSince({ object, counts }: Workload, { class: failureClass, sinceMs }: HealthSubject): Trouble[] {
+  const { status } = object as KubeObject & { status?: { lastSuccessfulTime?: string } };
+  if (failureClass !== 'JobFailed' || sinceMs === undefined || counts.ended) return [];
+  if (timeMs(status?.lastSuccessfulTime) > sinceMs) return [];
+  return [{ class: 'JobFailed', reason: 'Failed', message: 'no run has succeeded since' }];
 }
 
 async function readQuotaHealth(
@@ -92,7 +133,7 @@ export async function readAffected(
       .slice(0, 512),
     ready: sum('ready'),
     desired: sum('desired'),
-    crashing: each.some(({ live }) => live.crashing),
+    troubles: [...new Set(each.flatMap(({ live }) => live.troubles))],
     hasRoom: false,
     restarts: sum('restarts'),
     longestUptimeMs: Math.max(0, ...each.map(({ live }) => live.longestUptimeMs)),
@@ -115,7 +156,8 @@ async function readNamed(
   if (kind === 'CronJob') return readCronJob(reader, namespace, name, sinceMs);
   if (!workloadKinds.has(kind)) return gone;
   if (kind === 'Job') return readJob(reader, namespace, name);
-  return readHealth(reader, { namespace, object: { kind, name, uid: '' } }, nowMs);
+  const found = await readWorkload(reader, namespace, { kind, name, uid: '' });
+  return found ? workloadHealth(found.counts, found.pods, nowMs) : gone;
 }
 
 async function readJob(reader: Reader, namespace: string, name: string): Promise<LiveHealth> {

@@ -28,6 +28,13 @@ export interface Workload {
   /** Only of a Deployment; newest first. */
   deployment?: DeploymentView;
   revisions: Revision[];
+  /** What a custom owner owns, which speaks for it. */
+  parts?: readonly Part[];
+}
+
+export interface Part {
+  kind: string;
+  workload: Workload;
 }
 
 interface RawWorkload extends KubeObject {
@@ -139,17 +146,20 @@ async function readCustom(reader: Reader, namespace: string, { name, uid }: Targ
     ownable.map(async (kind) => {
       const all = await reader.list<KubeObject>(kind, namespace);
       const owned = all.filter(({ metadata }) => uid && controllerOf(metadata)?.uid === uid);
-      return Promise.all(owned.map(({ metadata }) => readWorkload(reader, namespace, { ...metadata, kind })));
+      const read = owned.map(({ metadata }) => readWorkload(reader, namespace, { ...metadata, kind }));
+      return (await Promise.all(read)).flatMap((workload) => (workload ? [{ kind, workload }] : []));
     }),
   );
-  const parts = lists.flat().filter((part) => part !== undefined);
+  const parts = lists.flat();
   if (parts.length === 0) return undefined;
-  const sum = (field: 'desired' | 'ready'): number => parts.reduce((total, { counts }) => total + counts[field], 0);
+  const all = parts.map(({ workload }) => workload);
+  const sum = (field: 'desired' | 'ready'): number => all.reduce((total, { counts }) => total + counts[field], 0);
   return {
     object: { metadata: { name, namespace, uid, resourceVersion: '', creationTimestamp: '' } },
-    counts: { desired: sum('desired'), ready: sum('ready'), settled: parts.every(({ counts }) => counts.settled) },
-    pods: parts.flatMap(({ pods }) => pods),
+    counts: { desired: sum('desired'), ready: sum('ready'), settled: all.every(({ counts }) => counts.settled) },
+    pods: all.flatMap(({ pods }) => pods),
     revisions: [],
+    parts,
   };
 }
 

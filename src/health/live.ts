@@ -6,8 +6,10 @@ export interface LiveHealth {
   why: string;
   ready: number;
   desired: number;
-  /** A living pod of it crashes again and again. */
-  crashing: boolean;
+  /** The failure classes that are true of it at this reading. What cannot be confirmed is not among them. */
+  troubles: readonly string[];
+  /** Of troubles that come and go with every rollout: how long the part that has had it longest has had it. */
+  lastingMs?: Readonly<Record<string, number>>;
   /** Of a quota: whom it refused would be let in now. */
   hasRoom: boolean;
   /** Of all its pods together. */

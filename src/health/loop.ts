@@ -14,12 +14,30 @@ const isLiving = (pod: PodView): boolean => !pod.deleting && !isFinished(pod);
 /** The longest back-off between two starts is five minutes. */
 const latelyMs = 600_000;
 
-const hasEndedLately = ({ restarts, ended }: ContainerView, nowMs: number): boolean =>
-  restarts > 0 && nowMs - (ended?.finishedAtMs ?? 0) < latelyMs;
+/** Of another clock than ours, which may be ahead; further than this it is wrong. */
+const mostAheadMs = 300_000;
+export const isLately = (atMs: number, nowMs: number): boolean => nowMs - atMs < latelyMs && atMs - nowMs < mostAheadMs;
 
-/** A living pod that loops, or that was started again lately and is not ready. A restart of last week is no crash of now. */
+const hasEndedLately = ({ restarts, ended }: ContainerView, nowMs: number): boolean =>
+  restarts > 0 && isLately(ended?.finishedAtMs ?? 0, nowMs);
+
+/** It loops, or was started again lately, not for the first time, and is not ready. A restart of last week is no crash of now. */
+export const isCrashingContainer = (it: ContainerView, nowMs: number): boolean =>
+  isLooping(it) || (!it.ready && !isCompleted(it) && it.restarts > 1 && hasEndedLately(it, nowMs));
+
 export const isCrashing = (pod: PodView, nowMs: number): boolean =>
-  isLiving(pod) && pod.containers.some((it) => isLooping(it) || (!it.ready && hasEndedLately(it, nowMs)));
+  isLiving(pod) && pod.containers.some((it) => isCrashingContainer(it, nowMs));
+
+/**
+ * Killed for memory twice within ten minutes. Kubernetes keeps the last end only (and while it is down the one before):
+ * that the run which ended so was short, and not the first one, says the same.
+ */
+export function isKilledForMemory(it: ContainerView, nowMs: number): boolean {
+  const { ended, endedBefore, restarts, runningSinceMs } = it;
+  if (ended?.reason !== 'OOMKilled' || !isLately(ended.finishedAtMs, nowMs)) return false;
+  const ends = restarts + (runningSinceMs === undefined ? 1 : 0);
+  return ends > 1 && ended.uptimeMs < latelyMs && (endedBefore ?? ended.reason) === ended.reason;
+}
 
 /** The same, or up again after an end a moment ago: without a readiness probe that is how it looks between two crashes. */
 export const hasCrashedLately = (pod: PodView, nowMs: number): boolean =>

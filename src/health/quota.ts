@@ -21,11 +21,13 @@ export function quotaHealth(exists: boolean, blocked: readonly BlockedOwner[]): 
   if (!exists) return gone;
   const workloads = new Map(blocked.map((owner) => [owner.workload, owner]));
   const short = [...workloads.values()];
+  const hasRoom = short.length > 0 && blocked.every(({ fits }) => fits);
   return {
     ...gone,
     gone: false,
     healthy: short.length === 0,
-    hasRoom: short.length > 0 && blocked.every(({ fits }) => fits),
+    troubles: short.length > 0 && !hasRoom ? ['QuotaExceeded'] : [],
+    hasRoom,
     why:
       short.length === 0 ? '' : `${short.length} ${short.length === 1 ? 'workload is' : 'workloads are'} refused pods`,
     ready: short.reduce((sum, owner) => sum + owner.ready, 0),

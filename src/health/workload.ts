@@ -1,6 +1,8 @@
 import type { ContainerView, PodView } from '../kube/views.ts';
 import type { LiveHealth } from './live.ts';
-import { isCompleted, isCrashing, isFinished, isLooping } from './loop.ts';
+import { isCompleted, isFinished, isLooping } from './loop.ts';
+import { podTroubles } from './pod.ts';
+import { summed, type Trouble } from './trouble.ts';
 
 /** A workload's own counts, whatever its kind. */
 export interface WorkloadCounts {
@@ -19,7 +21,7 @@ export const gone: LiveHealth = {
   why: '',
   ready: 0,
   desired: 0,
-  crashing: false,
+  troubles: [],
   hasRoom: false,
   restarts: 0,
   longestUptimeMs: 0,
@@ -27,8 +29,38 @@ export const gone: LiveHealth = {
   gone: true,
 };
 
+/** An evicted pod stays for hours beside its replacement. */
+const evictionCountsMs = 3_600_000;
+
+/** Whether a pod's trouble is the workload's: one that is not ready while all that were asked for are is a rollout under way. */
+function isFelt(
+  { class: failureClass, sinceMs = 0 }: Trouble,
+  { ready, desired }: WorkloadCounts,
+  nowMs: number,
+): boolean {
+  const isShort = ready < desired;
+  if (failureClass === 'Evicted') return isShort && nowMs - sinceMs < evictionCountsMs;
+  return failureClass !== 'ProbeFailing' || isShort;
+}
+
+/** Of its pods, unless it was switched off, and of itself. */
+function allTroubles(
+  counts: WorkloadCounts,
+  pods: readonly PodView[],
+  own: readonly Trouble[],
+  nowMs: number,
+): Trouble[] {
+  const ofPods = counts.ended ? [] : pods.flatMap((pod) => podTroubles(pod, nowMs));
+  return [...ofPods.filter((trouble) => isFelt(trouble, counts, nowMs)), ...own];
+}
+
 /** Pure. A crash loop's pod in its back-off is not healthy, whatever the counts say. */
-export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[], nowMs: number): LiveHealth {
+export function workloadHealth(
+  counts: WorkloadCounts,
+  pods: readonly PodView[],
+  nowMs: number,
+  own: readonly Trouble[] = [],
+): LiveHealth {
   const living = pods.filter((pod) => !pod.deleting && !isFinished(pod));
   const containers = living.flatMap((pod) => pod.containers);
   const why = firstTrouble(counts, living);
@@ -37,7 +69,7 @@ export function workloadHealth(counts: WorkloadCounts, pods: readonly PodView[],
     why,
     ready: counts.ready,
     desired: counts.desired,
-    crashing: living.some((pod) => isCrashing(pod, nowMs)),
+    ...summed(allTroubles(counts, pods, own, nowMs), nowMs),
     hasRoom: false,
     restarts: containers.reduce((sum, container) => sum + container.restarts, 0),
     longestUptimeMs: longestUptimeMs(containers),

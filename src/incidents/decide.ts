@@ -2,7 +2,8 @@ import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/live.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { type Stable, windowMs } from '../health/stability.ts';
-import { isStillTrue } from '../health/truth.ts';
+import { isStillTrue, judgedFor } from '../health/truth.ts';
+import type { SeenClass } from './incident.ts';
 
 /** How often a target is read again: rarely while broken; once it looks healthy, the closer the nearer the end. */
 const brokenMs = 5_000;
@@ -30,16 +31,49 @@ function leftMs({ class: failureClass, stable, config, nowMs, longestUptimeMs, h
 const lookAgainMs = (left: number): number =>
   Math.min(Math.max(left / healingMs.share, healingMs.least), healingMs.most);
 
+const shortestSilenceMs = 15 * 60_000;
+
+/** Of what has no readable state: after so long without a sighting it is "no longer seen". */
+export const silenceMs = (forMs: number): number => Math.max(3 * forMs, shortestSilenceMs);
+
+/** What the live object says; of what it cannot say anything about, whether it was seen again, and lately. */
+export function isTrueNow(one: SeenClass, live: LiveHealth, nowMs: number): boolean {
+  if (one.readable) return isStillTrue(one.class, judgedFor(one.class, live), one.forMs);
+  return one.count > 1 && nowMs - one.lastMs < silenceMs(one.forMs);
+}
+
 export type UntoldStep =
-  { do: 'wait'; ms: number } | { do: 'tell' } | { do: 'forget'; because: 'healed' | 'gone' | 'untrue' };
+  | { do: 'wait'; ms: number }
+  /** As this class: the most specific one that is true. */
+  | { do: 'tell'; as: SeenClass }
+  | { do: 'forget'; because: 'healed' | 'gone' | 'untrue' | 'unseen' };
 
 /** Something else is wrong with it: no reason to read it for ever. */
 const longestUntrueMs = 15 * 60_000;
 
+export interface UntoldFacts extends Facts {
+  seen: readonly SeenClass[];
+  lastSeenMs: number;
+}
+
 /** Pure. Patience is over: still broken is told, healed for the window is forgotten, in between is watched. */
-export function decideUntold(facts: Facts & { lastSeenMs: number }): UntoldStep {
-  if (facts.live.gone) return { do: 'forget', because: 'gone' };
-  if (isStillTrue(facts.class, facts.live)) return { do: 'tell' };
+export function decideUntold(facts: UntoldFacts): UntoldStep {
+  const { live, seen, nowMs } = facts;
+  if (live.gone) return { do: 'forget', because: 'gone' };
+  const [as, ...others] = seen.filter((one) => isTrueNow(one, live, nowMs));
+  if (as) {
+    const waitMs = Math.min(...[as, ...others].map(({ dueMs }) => dueMs)) - nowMs;
+    return waitMs > 0 ? { do: 'wait', ms: waitMs } : { do: 'tell', as };
+  }
+  const silentMs = seen.filter(({ readable }) => !readable).map((one) => one.lastMs + silenceMs(one.forMs) - nowMs);
+  const untilUnseenMs = Math.max(0, ...silentMs);
+  if (!seen.some(({ readable }) => readable))
+    return untilUnseenMs > 0 ? { do: 'wait', ms: untilUnseenMs } : { do: 'forget', because: 'unseen' };
+  const step = decideUntrue(facts);
+  return step.do === 'forget' && untilUnseenMs > 0 ? { do: 'wait', ms: untilUnseenMs } : step;
+}
+
+function decideUntrue(facts: UntoldFacts): UntoldStep {
   if (!facts.live.healthy) {
     const isOld = facts.nowMs - facts.lastSeenMs > longestUntrueMs;
     return isOld ? { do: 'forget', because: 'untrue' } : { do: 'wait', ms: brokenMs };
@@ -57,4 +91,14 @@ export function decideCleared(facts: Facts): { cleared: boolean; againInMs: numb
   if (!facts.live.healthy) return { cleared: false, againInMs: brokenMs };
   const left = leftMs(facts);
   return { cleared: left === 0 && !isBeingFixed(facts), againInMs: lookAgainMs(left) };
+}
+
+/** Pure. The same for what has no readable state. */
+export function decideUnseen(
+  { live, nowMs }: Pick<Facts, 'live' | 'nowMs'>,
+  lastSeenMs: number,
+  forMs: number,
+): { cleared: boolean; againInMs: number } {
+  const left = Math.max(lastSeenMs + silenceMs(forMs) - nowMs, 0);
+  return { cleared: live.gone || left === 0, againInMs: Math.min(Math.max(left, healingMs.least), 60_000) };
 }

@@ -3,63 +3,107 @@ import type { FailureClass } from '../signals/classes.ts';
 import type { Signal } from '../signals/signal.ts';
 import type { Root } from './owner.ts';
 
+/** One of the classes that were seen of an incident. */
+export interface SeenClass extends FailureClass {
+  class: string;
+  reason: string;
+  message: string;
+  firstMs: number;
+  lastMs: number;
+  /** Patience ends here. */
+  dueMs: number;
+  count: number;
+}
+
 /** What is wrong with one workload or shared cause, as this process has seen it. */
 export interface Incident {
   key: string;
   namespace: string;
   object: Root;
-  class: string;
-  severity: Severity;
-  specificity: number;
-  reason: string;
-  message: string;
+  /** The most specific one first: it names the incident, the others are its symptoms. */
+  seen: readonly [SeenClass, ...SeenClass[]];
   firstSeenMs: number;
   lastSeenMs: number;
-  /** Patience ends here; until then nobody is told. */
+  /** Until then nobody is told: the shortest patience of all that was seen. */
   dueMs: number;
   count: number;
+  /** It was broken before this process came. */
+  atStart: boolean;
+  /** Key of the shared cause that explains it: as long as that is open, nobody is told of this one. */
+  symptomOf?: string;
 }
 
 export interface Seen {
   key: string;
+  namespace: string;
   object: Root;
   signal: Signal;
   row: FailureClass;
   nowMs: number;
+  times?: number;
 }
 
+export const classNameOf = ({ seen }: Incident): string => seen[0].class;
+export const severityOf = ({ seen }: Incident): Severity => seen[0].severity;
+
 /** Pure. The first signal after an episode has ended begins the next one, with all its patience. */
-export const renewed = (last: Incident, { forMs, specificity }: FailureClass): Incident => ({
-  ...last,
-  specificity,
-  firstSeenMs: last.lastSeenMs,
-  dueMs: last.lastSeenMs + forMs,
-  count: 1,
-});
+export function renewed(last: Incident): Incident {
+  const atMs = last.lastSeenMs;
+  const again = (one: SeenClass): SeenClass => ({ ...one, firstMs: atMs, dueMs: atMs + one.forMs, count: 1 });
+  const [newest = last.seen[0]] = last.seen.filter(({ lastMs }) => lastMs === atMs);
+  const one = again(newest);
+  const { symptomOf: _, ...rest } = last;
+  return { ...rest, seen: [one], firstSeenMs: atMs, dueMs: one.dueMs, count: 1, atStart: false };
+}
+
+/** Pure. The incident again, all of its patience still to come. */
+export function patientAgain(incident: Incident, nowMs: number): Incident {
+  const later = (one: SeenClass): SeenClass => ({ ...one, dueMs: nowMs + one.forMs });
+  const { symptomOf: _, ...rest } = incident;
+  const [first, ...others] = incident.seen;
+  return withSeen(rest, [later(first), ...others.map(later)]);
+}
 
 /** Pure. Another signal of the same key: counted, and the most specific class names it. */
-export function fold(before: Incident | undefined, { key, object, signal, row, nowMs }: Seen): Incident {
-  const named = {
-    class: signal.class,
-    severity: row.severity,
-    specificity: row.specificity,
-    reason: signal.reason,
-    message: signal.message,
-  };
+export function fold(before: Incident | undefined, now: Seen): Incident {
+  const { key, namespace, object, signal, nowMs, times = 1 } = now;
+  const one = foldClass(
+    before?.seen.find((it) => it.class === signal.class),
+    now,
+  );
   if (!before) {
-    const firstSeenMs = nowMs;
-    return {
-      key,
-      namespace: signal.namespace,
-      object,
-      ...named,
-      firstSeenMs,
-      lastSeenMs: nowMs,
-      dueMs: nowMs + row.forMs,
-      count: 1,
-    };
+    const { dueMs } = one;
+    const atStart = signal.atStart === true;
+    return { key, namespace, object, seen: [one], firstSeenMs: nowMs, lastSeenMs: nowMs, dueMs, count: times, atStart };
   }
-  const again = { ...before, lastSeenMs: nowMs, count: before.count + 1, object: object.uid ? object : before.object };
-  if (row.specificity <= before.specificity) return again;
-  return { ...again, ...named, dueMs: Math.min(before.dueMs, nowMs + row.forMs) };
+  const counted = { ...before, lastSeenMs: nowMs, count: before.count + times };
+  const others = before.seen.filter((it) => it.class !== signal.class);
+  // Of two that are equally specific the one that was first keeps its place.
+  const index = before.seen.findIndex((it) => it.class === signal.class);
+  const all = index < 0 ? [...others, one] : before.seen.with(index, one);
+  return withSeen({ ...counted, object: object.uid ? object : before.object }, all);
+}
+
+function foldClass(before: SeenClass | undefined, { signal, row, nowMs, times = 1 }: Seen): SeenClass {
+  const { class: name, reason, message } = signal;
+  if (!before)
+    return {
+      ...row,
+      class: name,
+      reason,
+      message,
+      firstMs: nowMs,
+      lastMs: nowMs,
+      dueMs: nowMs + row.forMs,
+      count: times,
+    };
+  // That a list still has it is no second sighting.
+  return signal.listed ? before : { ...before, lastMs: nowMs, count: before.count + times };
+}
+
+/** Pure. The same with these classes, the most specific one first. */
+export function withSeen(incident: Incident, all: readonly SeenClass[]): Incident {
+  const [first = incident.seen[0], ...others] = all.toSorted((a, b) => b.specificity - a.specificity);
+  const seen: Incident['seen'] = [first, ...others];
+  return { ...incident, seen, dueMs: Math.min(...seen.map(({ dueMs }) => dueMs)) };
 }

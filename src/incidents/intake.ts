@@ -4,12 +4,13 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createQueue } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
-import { filterOutcome } from '../signals/filter.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
 import type { Book } from './book.ts';
 import { fold } from './incident.ts';
-import { incidentKey } from './key.ts';
-import type { OwnerResolver, Root } from './owner.ts';
+import { judgeSignal, outcomeFor, spaceOf } from './judge.ts';
+import { incidentKey, isClusterScoped } from './key.ts';
+import type { About, Ledger } from './ledger.ts';
+import type { OwnerResolver } from './owner.ts';
 
 export interface IntakeDeps {
   book: Book;
@@ -18,72 +19,81 @@ export interface IntakeDeps {
   current(): Config;
   ownNamespace: string;
   owners: OwnerResolver;
-  count(outcome: SignalOutcome, failureClass: string): void;
+  ledger: Ledger;
   onIncident(key: string): void;
   signal: AbortSignal;
 }
 
+/** The same observation, as often as it came while nobody could look at it. */
+export interface Pile {
+  signal: Signal;
+  times: number;
+}
+
+/** The newest speaks; but news stays news, whatever a list repeats of it. */
+export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
+  if (!before) return { signal, times };
+  const { listed, atStart, ...rest } = signal;
+  const isListed = listed === true && before.signal.listed === true;
+  const wasAtStart = atStart === true || before.signal.atStart === true;
+  return {
+    signal: { ...rest, ...(isListed && { listed: true }), ...(wasAtStart && { atStart: true }) },
+    times: before.times + times,
+  };
+}
+
 /** From signals to incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
-export function createIntake({
-  book,
-  clock,
-  log,
-  current,
-  ownNamespace,
-  owners,
-  count,
-  onIncident,
-  signal,
-}: IntakeDeps) {
-  const pending = new Map<string, Signal[]>();
+export function createIntake(deps: IntakeDeps) {
+  const { book, clock, log, current, ownNamespace, owners, ledger, onIncident } = deps;
+  const pending = new Map<string, Pile>();
   const queue = createQueue({
     clock,
-    signal,
+    signal: deps.signal,
+    concurrency: 8,
     handle: take,
     onError: (of, error) => log.warn({ of, err: messageOf(error) }, 'owner could not be read, trying again'),
   });
 
-  const outcomeFor = (s: Signal, object: { kind: string; name: string }): SignalOutcome =>
-    filterOutcome(current(), { class: s.class, namespace: s.namespace, ...object }, ownNamespace);
-
-  /** Whoever ignores a workload does not want to hear of it behind a shared cause either. */
-  function judge(s: Signal, object: Root, root: Root | undefined): SignalOutcome {
-    const outcome = outcomeFor(s, object);
-    return outcome === SignalOutcome.kept && root ? outcomeFor(s, root) : outcome;
-  }
-
   /** A list repeats what was counted and told before: not news, whenever we happen to start. */
   const isKnownAlready = (s: Signal, key: string): boolean => s.listed === true && book.holderOf(key) !== undefined;
 
-  function offer(s: Signal): void {
-    // Cheap refusals first: most of a busy cluster's noise never costs a request.
-    const outcome = outcomeFor(s, s.object);
+  function offer(pile: Pile): void {
+    const { signal: s, times } = pile;
+    const outcome = outcomeFor(current(), s, s.object, ownNamespace);
     if (outcome === SignalOutcome.namespaceNotSelected || outcome === SignalOutcome.classDisabled)
-      return count(outcome, s.class);
+      return ledger.ended(outcome, aboutOf(s, s.object, ownNamespace), times);
     const of = identityOf(s);
-    pending.set(of, [...(pending.get(of) ?? []), s]);
+    pending.set(of, piled(pending.get(of), pile));
     queue.add(of);
   }
 
   async function take(of: string): Promise<undefined> {
-    const [first] = pending.get(of) ?? [];
-    if (!first) return;
-    const root = await owners.rootOf(first.namespace, first.object);
-    const object = first.cause ? { ...first.cause, uid: '' } : root;
-    const signals = pending.get(of) ?? [];
+    const waiting = pending.get(of)?.signal;
+    if (!waiting) return;
+    const root = await owners.rootOf(spaceOf(waiting), waiting.object);
+    const { signal: s, times } = pending.get(of)!;
     pending.delete(of);
-    for (const s of signals) {
-      const outcome = object ? judge(s, object, root) : SignalOutcome.ownerUnknown;
-      count(outcome, s.class);
-      if (!object || outcome !== SignalOutcome.kept) continue;
-      const key = incidentKey(s.namespace, object);
-      if (!isKnownAlready(s, key)) {
-        const row = classOf(s.class, current());
-        book.incidents.set(key, fold(book.incidentOf(key), { key, object, signal: s, row, nowMs: clock.now() }));
-      }
-      onIncident(key);
+    const about = aboutOf(s, root ?? s.object, ownNamespace);
+    const judged = judgeSignal(current(), s, root, ownNamespace);
+    if (judged.outcome !== SignalOutcome.kept) return void ledger.ended(judged.outcome, about, times);
+    const { key, namespace, object } = judged.place;
+    const isTold = book.holderOf(key) !== undefined;
+    if (!isKnownAlready(s, key)) {
+      const rowOf = (failureClass: string) => classOf(failureClass, current());
+      const now = { key, namespace, object, signal: s, row: rowOf(s.class), nowMs: clock.now(), times };
+      book.incidents.set(key, fold(book.incidentOf(key, rowOf), now));
     }
+    const whole = key === about.workload ? about : { ...about, incident: key };
+    if (isTold) ledger.ended(SignalOutcome.repeated, whole, times);
+    else ledger.waits(key, whole, times);
+    onIncident(key);
   }
 
   return { offer };
 }
+
+export const aboutOf = (s: Signal, { kind, name }: { kind: string; name: string }, ownNamespace: string): About => ({
+  workload: incidentKey(isClusterScoped(kind) ? ownNamespace : s.namespace, { kind, name }),
+  class: s.class,
+  reason: s.reason,
+});

@@ -4,6 +4,10 @@ import { hashOf } from '../lib/hash.ts';
 export const incidentKey = (namespace: string, object: { kind: string; name: string }): string =>
   `${namespace}/${object.kind}/${object.name}`;
 
+/** They have no namespace: their incidents live in tapfix's own, and never carry an action. */
+const clusterScoped: ReadonlySet<string> = new Set(['Node', 'StorageClass', 'PersistentVolume']);
+export const isClusterScoped = (kind: string): boolean => clusterScoped.has(kind);
+
 export interface KeyParts {
   namespace: string;
   kind: string;

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isForbidden, type KubeObject, type OwnerReference, type Reader } from '../kube/api.ts';
 import { isKnownKind, qualifiedKind } from '../kube/resources.ts';
 import { controllerOf } from '../kube/views.ts';
-import { ownerByName } from './generated-name.ts';
+import { createOwnersByName } from './owner-by-name.ts';
 
 export interface Root {
   kind: string;
@@ -13,6 +13,7 @@ export interface Root {
 
 /** Follows ownerReferences to the workload a person would name. */
 export interface OwnerResolver {
+  /** undefined: nobody knows whose it was, or whose it was is gone as well. */
   rootOf(namespace: string, object: Root): Promise<Root | undefined>;
 }
 
@@ -21,18 +22,27 @@ const longestChain = 6;
 /** That something has no owner is believed for so long: it is what tells that it is still there. */
 const ownerlessMs = 30_000;
 
+/** As far as the references lead: the root, or the link that is missing. */
+interface Way {
+  links: Root[];
+  isGone: boolean;
+  /** Part of it was read from memory. */
+  isBelieved: boolean;
+}
+
+const lastOf = ({ links }: Way): Root => links.at(-1)!;
+
 export function createOwnerResolver(reader: Reader, clock: Clock, max = 10_000): OwnerResolver {
   /** uid of an object -> its controller. It changes when a workload is re-created around pods that were left alone. */
   const owners = new LRUCache<string, { owner: Root | null; readAtMs: number }>({ max });
+  const byName = createOwnersByName(reader, clock, rootByReferences, max);
 
   function remembered(uid: string): { owner: Root | null } | undefined {
     const known = uid ? owners.get(uid) : undefined;
     return known?.owner || (known && clock.now() - known.readAtMs < ownerlessMs) ? known : undefined;
   }
 
-  async function ownerOf(namespace: string, object: Root): Promise<Root | null | 'gone'> {
-    const known = remembered(object.uid);
-    if (known) return known.owner;
+  async function readOwner(namespace: string, object: Root): Promise<Root | null | 'gone'> {
     if (!isKnownKind(object.kind)) return null; // a custom owner: as far as its reference takes us
     const live = await reader.get<KubeObject>({ kind: object.kind, namespace, name: object.name }).catch(unreadable);
     if (live === 'unreadable') return null;
@@ -43,33 +53,36 @@ export function createOwnerResolver(reader: Reader, clock: Clock, max = 10_000):
     return owner;
   }
 
-  /** As far as the references lead: the root, or the link that is missing; and what was read from memory for it. */
-  async function climb(namespace: string, object: Root): Promise<{ last: Root; isGone: boolean; believed: string[] }> {
-    const believed: string[] = [];
-    let last = object;
+  async function climb(namespace: string, object: Root, mayBelieve = true): Promise<Way> {
+    const links = [object];
+    let isBelieved = false;
     for (let depth = 0; depth < longestChain; depth++) {
-      if (remembered(last.uid)) believed.push(last.uid);
-      const owner = await ownerOf(namespace, last);
+      const link = links.at(-1)!;
+      const known = mayBelieve ? remembered(link.uid) : undefined;
+      const owner = known ? known.owner : await readOwner(namespace, link);
+      isBelieved ||= known !== undefined;
       if (owner === null) break;
-      if (owner === 'gone') return { last, isGone: true, believed };
-      last = owner;
+      if (owner === 'gone') return { links, isGone: true, isBelieved };
+      links.push(owner);
     }
-    return { last, isGone: false, believed };
+    return { links, isGone: false, isBelieved };
+  }
+
+  /** It was the root when it was last there: what is remembered of it is the best that will ever be known. */
+  const wasRoot = ({ uid }: Root): boolean => uid !== '' && owners.get(uid)?.owner === null;
+
+  async function rootByReferences(namespace: string, object: Root): Promise<Root | undefined> {
+    const way = await climb(namespace, object);
+    return !way.isGone || wasRoot(lastOf(way)) ? lastOf(way) : undefined;
   }
 
   async function rootOf(namespace: string, object: Root): Promise<Root | undefined> {
-    let way = await climb(namespace, object);
-    if (way.isGone && way.believed.length > 0) {
-      for (const uid of way.believed) owners.delete(uid);
-      way = await climb(namespace, object);
-    }
-    if (!way.isGone) return way.last;
-    const named = ownerByName(way.last.kind, way.last.name);
-    // What is gone and was nobody's cannot be broken any more.
-    if (!named) return undefined;
-    const root = { ...named, uid: '' };
-    const further = await climb(namespace, root);
-    return further.isGone ? root : further.last;
+    const first = await climb(namespace, object);
+    if (!first.isGone) return lastOf(first);
+    const second = first.isBelieved ? await climb(namespace, object, false) : first;
+    if (!second.isGone) return lastOf(second);
+    const furthest = lastOf(first.links.length > second.links.length ? first : second);
+    return wasRoot(furthest) ? furthest : byName(namespace, furthest);
   }
   return { rootOf };
 }

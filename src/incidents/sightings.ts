@@ -1,7 +1,8 @@
 import type { LiveHealth } from '../health/live.ts';
-import type { Api } from '../kube/api.ts';
+import { type Api, isConflict, isNotFound } from '../kube/api.ts';
 import { type Remediation, type RemediationStatus, withCondition } from '../kube/remediation.ts';
-import { iso } from '../lib/clock.ts';
+import { type Clock, iso } from '../lib/clock.ts';
+import type { Book } from './book.ts';
 import type { Incident } from './incident.ts';
 
 export type Sightings = NonNullable<RemediationStatus['sightings']>;
@@ -43,12 +44,63 @@ type Patcher = Pick<Api, 'get' | 'patch'>;
 const statusOf = (fix: Remediation) =>
   ({ kind: 'Remediation', namespace: fix.metadata.namespace, name: fix.metadata.name, subresource: 'status' }) as const;
 
-/** Our field alone, so no precondition but that it is still the same object. */
-export const writeSightings = (api: Patcher, fix: Remediation, sightings: Sightings): Promise<Remediation> =>
-  api.patch<Remediation>(statusOf(fix), 'merge', { metadata: { uid: fix.metadata.uid }, status: { sightings } });
+/** The controller writes the same status, most of all when it is new. */
+const mostTries = 5;
 
-function howItEnded(gone: boolean, ended: string | undefined): { reason: string; message: string } {
+/**
+ * Our field alone: whatever else was written meanwhile is no reason not to. But of another Remediation by this name not a
+ * word is true, and only a resourceVersion tells them apart: in a patch of a status the API server does not look at the
+ * uid. undefined: this one is no longer there.
+ */
+export async function writeSightings(
+  api: Patcher,
+  fix: Remediation,
+  sightings: Sightings,
+): Promise<Remediation | undefined> {
+  const { namespace, name, uid } = fix.metadata;
+  let live: Remediation | undefined = fix;
+  for (let tries = 1; live?.metadata.uid === uid; tries++) {
+    const { resourceVersion } = live.metadata;
+    try {
+      return await api.patch<Remediation>(statusOf(fix), 'merge', { metadata: { resourceVersion }, status: { sightings } });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      if (!isConflict(error) || tries === mostTries) throw error;
+      live = await api.get<Remediation>({ kind: 'Remediation', namespace, name });
+    }
+  }
+  return undefined;
+} // prettier-ignore
+
+/** When they were last written, so that they are not written more often than they should be. */
+export function createSightingsWriter({ api, clock, book }: { api: Patcher; clock: Clock; book: Book }) {
+  const writtenAt = new Map<string, number>(); // by the Remediation's uid
+
+  async function write(fix: Remediation, incident: Incident | undefined, live: LiveHealth): Promise<void> {
+    const written = await writeSightings(api, fix, sightingsOf(fix, incident, live));
+    if (written) book.remember(written);
+    writtenAt.set(fix.metadata.uid, clock.now());
+  }
+  return {
+    write,
+    async writeIfDue(fix: Remediation, incident: Incident | undefined, live: LiveHealth): Promise<void> {
+      const next = sightingsOf(fix, incident, live);
+      if (sightingsDue(fix, next, clock.now(), writtenAt.get(fix.metadata.uid))) await write(fix, incident, live);
+    },
+    forget: ({ metadata }: Remediation): void => void writtenAt.delete(metadata.uid),
+  };
+}
+export type SightingsWriter = ReturnType<typeof createSightingsWriter>;
+
+/** How an episode came to its end. */
+export interface Ending extends Pick<LiveHealth, 'gone' | 'ended'> {
+  /** It has no readable state: nobody knows more than that it was not seen again. */
+  isUnseen?: boolean;
+}
+
+function howItEnded({ gone, ended, isUnseen }: Ending): { reason: string; message: string } {
   if (gone) return { reason: 'Gone', message: 'it is no longer there' };
+  if (isUnseen) return { reason: 'NoLongerSeen', message: 'no longer seen' };
   return ended
     ? { reason: 'Ended', message: ended }
     : { reason: 'Healthy', message: 'healthy for the recovery window' };
@@ -58,7 +110,7 @@ function howItEnded(gone: boolean, ended: string | undefined): { reason: string;
 export async function writeCleared(
   api: Patcher,
   seen: Remediation,
-  { gone, ended }: Pick<LiveHealth, 'gone' | 'ended'>,
+  ending: Ending,
   nowMs: number,
 ): Promise<Remediation | undefined> {
   const { namespace, name, uid } = seen.metadata;
@@ -67,7 +119,7 @@ export async function writeCleared(
   const conditions = withCondition(fix.status?.conditions, {
     type: 'IncidentCleared',
     status: 'True',
-    ...howItEnded(gone, ended),
+    ...howItEnded(ending),
     lastTransitionTime: iso(nowMs),
   });
   const { resourceVersion } = fix.metadata;

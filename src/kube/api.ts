@@ -65,6 +65,11 @@ export const noSuchPath = 'NoSuchPath';
 export const isNotFound = (error: unknown): boolean => hasCode(error, 404) && (error as ApiError).reason !== noSuchPath;
 export const isConflict = (error: unknown): boolean => hasCode(error, 409);
 export const isForbidden = (error: unknown): boolean => hasCode(error, 403);
+/** For a `catch`: what may not be read is as good as not there. */
+export const unlessForbidden = (error: unknown): undefined => {
+  if (isForbidden(error)) return undefined;
+  throw error;
+};
 
 /** Reading only: what diagnosis and every pure decision's gatherer is handed. */
 export interface Reader {
@@ -72,6 +77,21 @@ export interface Reader {
   get<T extends KubeObject>(ref: Ref): Promise<T | undefined>;
   /** All of them, page by page. Without a namespace: of the whole cluster. */
   list<T extends KubeObject>(kind: Kind, namespace?: string, selector?: ListSelector): Promise<T[]>;
+}
+
+export interface PodLogOptions {
+  container: string;
+  /** Of the container that ran before the one there is now. */
+  previous: boolean;
+  tailLines: number;
+  /** Its end is cut off there. */
+  limitBytes: number;
+}
+
+/** Apart from Reader: what a program wrote is read only by who was handed this. */
+export interface LogReader {
+  /** undefined when there is no such log. */
+  podLog(pod: { namespace: string; name: string }, options: PodLogOptions): Promise<string | undefined>;
 }
 
 export interface ListSelector {
@@ -83,6 +103,11 @@ export type PatchType = 'json' | 'merge';
 
 export interface WriteOptions {
   dryRun?: boolean;
+}
+
+export interface DeleteOptions extends WriteOptions {
+  /** Of a pod: 0 is what kubelet says once it has stopped. By default what the pod's spec says. */
+  gracePeriodSeconds?: number;
 }
 
 export interface JsonPatchOp {
@@ -105,10 +130,10 @@ export interface Writer {
   /** POST to a subresource, as TokenRequest and Eviction want it. */
   createSub<T>(ref: Ref, body: object, options?: WriteOptions): Promise<T>;
   patch<T extends KubeObject>(ref: Ref, type: PatchType, body: object, options?: WriteOptions): Promise<T>;
-  delete(ref: Ref, preconditions?: Preconditions, options?: WriteOptions): Promise<void>;
+  delete(ref: Ref, preconditions?: Preconditions, options?: DeleteOptions): Promise<void>;
 }
 
-export interface Api extends Reader, Writer {
+export interface Api extends Reader, LogReader, Writer {
   /** An open watch: yields decoded lines until the server ends it. Throws ApiError or Unreachable. */
   watch(
     kind: Kind,

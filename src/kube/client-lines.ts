@@ -14,8 +14,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longestBytes: 
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      const line = Buffer.concat([...parts, chunk.subarray(start, end)]).toString('utf8');
-      parts = [];
+      const line = textOf(parts, chunk.subarray(start, end));
+      if (parts.length > 0) parts = [];
       bytes = 0;
       start = end + 1;
       if (line.trim()) yield line;
@@ -26,3 +26,9 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longestBytes: 
   }
   if (bytes > 0) throw new TruncatedLine('it ended in the middle of a line');
 }
+
+/** Most lines lie within one chunk, and are not copied. */
+const textOf = (before: Uint8Array[], { buffer, byteOffset, length }: Uint8Array): string => {
+  const end = Buffer.from(buffer, byteOffset, length);
+  return before.length === 0 ? end.toString('utf8') : Buffer.concat([...before, end]).toString('utf8');
+};

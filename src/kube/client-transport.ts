@@ -14,6 +14,7 @@ export interface Call {
   query?: Record<string, string>;
   body?: object;
   contentType?: string;
+  accept?: string;
 }
 
 export interface TransportDeps {
@@ -27,6 +28,8 @@ export interface TransportDeps {
 export interface Transport {
   /** The decoded answer. Throws ApiError or Unreachable, nothing else. */
   answer<T>(call: Call): Promise<T>;
+  /** The answer as it is, which is not JSON. Throws as answer() does. */
+  text(call: Call, longestMs: number): Promise<string>;
   /** The answer's lines as they come; ends when the server or the signal ends it. Throws as answer() does. */
   lines(call: Call, signal: AbortSignal): AsyncGenerator<unknown>;
 }
@@ -46,7 +49,7 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
       method: call.method,
       headers: {
         'user-agent': `tapfix/${pkg.version}`,
-        accept: 'application/json',
+        accept: call.accept ?? 'application/json',
         ...(call.body && { 'content-type': call.contentType ?? 'application/json' }),
         ...headers,
       },
@@ -58,16 +61,15 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
     throw errorOf(answer.statusCode, answer.headers, await startOf(answer.body), call.path);
   }
 
-  const known = (error: unknown): Error =>
-    error instanceof ApiError || error instanceof Unreachable ? error : noAnswer(server, error, timeoutMs);
+  const known = (error: unknown, longestMs = timeoutMs): Error =>
+    error instanceof ApiError || error instanceof Unreachable ? error : noAnswer(server, error, longestMs);
 
-  async function answer<T>(call: Call): Promise<T> {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const text = await open(call, signal, 'calls')
+  const text = (call: Call, longestMs: number): Promise<string> =>
+    open(call, AbortSignal.timeout(longestMs), 'calls')
       .then(({ body }) => body.text())
-      .catch((error: unknown) => Promise.reject(known(error)));
-    return decoded(server, text) as T;
-  }
+      .catch((error: unknown) => Promise.reject(known(error, longestMs)));
+
+  const answer = async <T>(call: Call): Promise<T> => decoded(server, await text(call, timeoutMs)) as T;
 
   async function* lines(call: Call, signal: AbortSignal): AsyncGenerator<unknown> {
     try {
@@ -78,7 +80,7 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
     }
   }
 
-  return { answer, lines };
+  return { answer, text, lines };
 }
 
 function decoded(server: string, text: string): object {

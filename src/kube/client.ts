@@ -1,16 +1,18 @@
 import { type Api, fieldManager, hasCode, isNotFound, type KubeObject, type ListSelector, type Page } from './api.ts';
-import type { PatchType, Preconditions, WatchLine, WriteOptions } from './api.ts';
+import type { DeleteOptions, PatchType, Preconditions, WatchLine, WriteOptions } from './api.ts';
 import { createAgents } from './client-agents.ts';
 import { type GetIdentity, identityOf, type KubeCredentials, serverOf, tokenIdentity } from './client-credentials.ts';
 import { badAnswer, cut } from './client-errors.ts';
 import { collectionPath, objectPath } from './client-paths.ts';
-import { createTransport } from './client-transport.ts';
+import { createTransport, type Transport } from './client-transport.ts';
 import { apiVersionOf, type Kind, type Ref } from './resources.ts';
 
 export interface ApiOptions {
   kubeConfig: KubeCredentials;
   /** For a whole ordinary call: credentials, connection, answer. */
   timeoutMs?: number;
+  /** Under which name the API server books what we write. */
+  manager?: string;
 }
 
 export interface ClosableApi extends Api {
@@ -21,30 +23,43 @@ export interface ClosableApi extends Api {
 /** Objects in one page of a list. */
 export const pageLimit = '250';
 
+/** The API server asks the node for it, which may be away: nobody waits long for a few lines. */
+const longestLogMs = 4_000;
+/** As kubectl asks: a log is no JSON, a refusal is. */
+const anything = 'application/json, */*';
+
 const patchContentTypes: Record<PatchType, string> = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
 };
 
-export function createApi({ kubeConfig, timeoutMs = 15_000 }: ApiOptions): ClosableApi {
+export function createApi({ kubeConfig, timeoutMs = 15_000, manager }: ApiOptions): ClosableApi {
   const { address: server, proxy } = serverOf(kubeConfig);
   const agents = createAgents(proxy);
   const as = (identity: GetIdentity): Api =>
     apiOver({
       server,
+      ...(manager && { manager }),
       transport: createTransport({ server, agents, identity, timeoutMs }),
       withToken: (token) => as(tokenIdentity(kubeConfig, token)),
     });
   return { ...as(identityOf(kubeConfig)), close: () => agents.close() };
 }
 
-interface Parts {
+export interface Parts {
+  /** Its address, for messages. */
   server: string;
-  transport: ReturnType<typeof createTransport>;
+  /** Under which name writes are booked. */
+  manager?: string;
+  transport: Transport;
   withToken(token: string): Api;
 }
 
-function apiOver({ server, transport, withToken }: Parts): Api {
+/** The Api over whatever carries its calls. */
+export function apiOver({ server, manager = fieldManager, transport, withToken }: Parts): Api {
+  const writeQuery = ({ dryRun = false }: WriteOptions = {}): Record<string, string> =>
+    dryRun ? { fieldManager: manager, dryRun: 'All' } : { fieldManager: manager };
+
   async function page<T extends KubeObject>(
     kind: Kind,
     namespace: string | undefined,
@@ -78,6 +93,17 @@ function apiOver({ server, transport, withToken }: Parts): Api {
         return allPages<T>((more) => page(kind, namespace, { ...query, ...more }));
       }
     },
+    async podLog({ namespace, name }, { container, previous, tailLines, limitBytes }) {
+      const path = objectPath({ kind: 'Pod', namespace, name, subresource: 'log' });
+      const query = { container, tailLines: `${tailLines}`, limitBytes: `${limitBytes}`, previous: `${previous}` };
+      try {
+        return await transport.text({ method: 'GET', path, query, accept: anything }, longestLogMs);
+      } catch (error) {
+        // 400: the container has not run yet, or has not run before.
+        if (isNotFound(error) || hasCode(error, 400)) return undefined;
+        throw error;
+      }
+    },
     create: async ({ kind, namespace }, body, options) =>
       transport.answer({ method: 'POST', path: collectionPath(kind, namespace), query: writeQuery(options), body }),
     createSub: async (ref, body, options) =>
@@ -90,9 +116,9 @@ function apiOver({ server, transport, withToken }: Parts): Api {
         body,
         contentType: patchContentTypes[type],
       }),
-    async delete(ref, preconditions, { dryRun = false } = {}) {
-      const body = deleteOptions(preconditions, dryRun);
-      const query: Record<string, string> = dryRun ? { dryRun: 'All' } : {};
+    async delete(ref, preconditions, options = {}) {
+      const body = deleteOptions(preconditions, options);
+      const query: Record<string, string> = options.dryRun ? { dryRun: 'All' } : {};
       await transport.answer({ method: 'DELETE', path: objectPath(ref), query, body });
     },
     async *watch(kind, namespace, query, signal) {
@@ -116,14 +142,15 @@ async function allPages<T>(page: (more: Record<string, string>) => Promise<Page<
   }
 }
 
-const writeQuery = ({ dryRun = false }: WriteOptions = {}): Record<string, string> =>
-  dryRun ? { fieldManager, dryRun: 'All' } : { fieldManager };
-
 /** The API server reads the options of a DELETE from its body alone, once there is one: dryRun has to be there. */
-const deleteOptions = (preconditions: Preconditions | undefined, dryRun: boolean): object => ({
+const deleteOptions = (
+  preconditions: Preconditions | undefined,
+  { dryRun = false, gracePeriodSeconds }: DeleteOptions,
+): object => ({
   apiVersion: 'v1',
   kind: 'DeleteOptions',
   propagationPolicy: 'Background',
+  ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
   ...(preconditions && { preconditions }),
   ...(dryRun && { dryRun: ['All'] }),
 });

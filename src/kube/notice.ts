@@ -35,3 +35,35 @@ export function viewNotice(object: KubeObject): Notice | undefined {
   const notice = object as Notice;
   return notice.metadata?.uid && Array.isArray(notice.spec?.members) ? notice : undefined;
 }
+
+/** Annotation of a Notice of the form `system`: what it tells, as JSON. It has no members to be rendered from. */
+export const aboutAnnotation = 'tapfix.dev/about';
+
+const time = z.iso.datetime();
+const why = z.enum(['unreachable', 'silent', 'forbidden', 'unauthorized', 'failing']);
+const part = z.object({ kind: z.string().max(63), from: time, until: time.optional(), why });
+
+/**
+ * Nothing was seen at all, and that is over; or a part is not seen, in one namespace or everywhere; or the configuration
+ * was changed and is not used, `until` it was changed again.
+ */
+const aboutSchema = z.discriminatedUnion('what', [
+  z.object({ what: z.literal('blind'), from: time, until: time, why }),
+  z.object({
+    what: z.literal('unseen'),
+    namespace: z.string().max(63).optional(),
+    parts: z.array(part).min(1).max(50),
+  }),
+  z.object({ what: z.literal('refused'), from: time, until: time.optional(), problem: z.string().max(600) }),
+]);
+export type About = z.infer<typeof aboutSchema>;
+export type UnseenPart = z.infer<typeof part>;
+
+/** undefined: none of ours, or of another version. */
+export function aboutOf({ metadata }: Notice): About | undefined {
+  try {
+    return aboutSchema.parse(JSON.parse(metadata.annotations?.[aboutAnnotation] ?? ''));
+  } catch {
+    return undefined;
+  }
+}

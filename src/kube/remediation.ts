@@ -21,6 +21,9 @@ export const uid = word.min(1).max(64);
 const kindName = word.max(63);
 const time = z.string().meta({ format: 'date-time' });
 
+/** Annotation: it was broken before the process that proposed it came, which was then. */
+export const foundAtStart = 'tapfix.dev/found-at-start';
+
 export const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
@@ -114,6 +117,8 @@ export const remediationStatusSchema = z.object({
       blocked: z.array(blockedSchema).max(200).optional(),
       undo: plainText(4096).optional(),
       stableSeconds: z.number().int().min(0).max(600).optional(),
+      readyBefore: z.number().int().min(0).optional(),
+      readyAfter: z.number().int().min(0).optional(),
     })
     .optional(),
   sightings: z
@@ -141,10 +146,25 @@ export function viewRemediation(object: KubeObject): Remediation | undefined {
   return { ...fix, metadata };
 }
 
-const over: ReadonlySet<Phase> = new Set(['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded']);
+export const overPhases: readonly Phase[] = ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'];
+const over: ReadonlySet<Phase> = new Set(overPhases);
+
+/** Why it is Recovered: it was to run nothing any more, and does not. */
+export const switchedOff = 'SwitchedOff';
 
 /** In a rationale: what follows, to its end, is a command to copy. */
 export const undoIntro = 'Put it back with:';
+
+/** Fewer were ready when its time was over than before it was applied; of those that are still wanted. */
+export function madeItWorse({ status }: Remediation): { before: number; after: number } | undefined {
+  const { readyBefore: before, readyAfter: after } = status?.execution ?? {};
+  return status?.phase === 'Failed' && before !== undefined && after !== undefined && after < before
+    ? { before, after }
+    : undefined;
+}
+/** Where there is nothing to put back, the command is a comment that says so: as a sentence. */
+export const nothingToUndo = (undo: string): string | undefined =>
+  undo.startsWith('# ') ? `${undo.charAt(2).toUpperCase()}${undo.slice(3)}.` : undefined;
 
 export const phaseOf = (fix: Remediation): Phase | '' => fix.status?.phase ?? '';
 export const isOver = (fix: Remediation): boolean => over.has(fix.status?.phase ?? ('' as Phase));
@@ -157,6 +177,11 @@ export const isTrue = (fix: Remediation, type: string): boolean => conditionOf(f
 export const isCleared = (fix: Remediation): boolean => isTrue(fix, 'IncidentCleared');
 /** Recorded by the watcher for a person in chat, not by that person's own Kubernetes identity. */
 export const isAttested = (by: string | undefined): boolean => /^(telegram|slack):/.test(by ?? '');
+
+/** Set with kubectl on one that expired or failed: "true" asks for a new proposal, as the button does. */
+export const proposeAgainAnnotation = 'tapfix.dev/propose-again';
+export const isAskedAgain = (fix: Remediation): boolean =>
+  fix.metadata.annotations?.[proposeAgainAnnotation] === 'true' && ['Expired', 'Failed'].includes(phaseOf(fix));
 
 /** Not a person: tapfix's own watcher, or some other program. */
 export const isProposedByProgram = ({ spec }: Remediation): boolean =>

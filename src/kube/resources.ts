@@ -9,17 +9,28 @@ export interface Resource {
 const core = (plural: string, namespaced = true): Resource => ({ group: '', version: 'v1', plural, namespaced });
 const apps = (plural: string): Resource => ({ group: 'apps', version: 'v1', plural, namespaced: true });
 
-export const resources = {
+const touched = {
   Event: core('events'),
   Pod: core('pods'),
   ResourceQuota: core('resourcequotas'),
+  PersistentVolumeClaim: core('persistentvolumeclaims'),
   Namespace: core('namespaces', false),
+  Node: core('nodes', false),
   Deployment: apps('deployments'),
   ReplicaSet: apps('replicasets'),
   StatefulSet: apps('statefulsets'),
   DaemonSet: apps('daemonsets'),
+  ControllerRevision: apps('controllerrevisions'),
   Job: { group: 'batch', version: 'v1', plural: 'jobs', namespaced: true },
   CronJob: { group: 'batch', version: 'v1', plural: 'cronjobs', namespaced: true },
+  HorizontalPodAutoscaler: {
+    group: 'autoscaling',
+    version: 'v2',
+    plural: 'horizontalpodautoscalers',
+    namespaced: true,
+  },
+  StorageClass: { group: 'storage.k8s.io', version: 'v1', plural: 'storageclasses', namespaced: false },
+  PodDisruptionBudget: { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespaced: true },
   RoleBinding: { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'rolebindings', namespaced: true },
   ServiceAccount: core('serviceaccounts'),
   Remediation: { group: 'tapfix.dev', version: 'v1alpha1', plural: 'remediations', namespaced: true },
@@ -33,9 +44,36 @@ export const resources = {
   },
 } as const satisfies Record<string, Resource>;
 
+const cluster = (group: string, plural: string, version = 'v1'): Resource => ({
+  group,
+  version,
+  plural,
+  namespaced: false,
+});
+const rbac = 'rbac.authorization.k8s.io';
+const admission = 'admissionregistration.k8s.io';
+
+/** What an installation consists of besides: written by whoever installs, never watched. */
+const installed = {
+  ConfigMap: core('configmaps'),
+  Role: { group: rbac, version: 'v1', plural: 'roles', namespaced: true },
+  ClusterRole: cluster(rbac, 'clusterroles'),
+  ClusterRoleBinding: cluster(rbac, 'clusterrolebindings'),
+  CustomResourceDefinition: cluster('apiextensions.k8s.io', 'customresourcedefinitions'),
+  ValidatingAdmissionPolicy: cluster(admission, 'validatingadmissionpolicies'),
+  ValidatingAdmissionPolicyBinding: cluster(admission, 'validatingadmissionpolicybindings'),
+  MutatingAdmissionPolicy: cluster(admission, 'mutatingadmissionpolicies'),
+  MutatingAdmissionPolicyBinding: cluster(admission, 'mutatingadmissionpolicybindings'),
+} as const satisfies Record<string, Resource>;
+
+export const resources = { ...touched, ...installed } as const;
+
 export type Kind = keyof typeof resources;
 
-export const isKnownKind = (kind: string): kind is Kind => Object.hasOwn(resources, kind);
+/** Kinds that tapfix reads: an incident may be about one. */
+export const isKnownKind = (kind: string): kind is keyof typeof touched => Object.hasOwn(touched, kind);
+
+export const isKind = (kind: string): kind is Kind => Object.hasOwn(resources, kind);
 
 /** The kind; of another API group than ours by that name with its group behind it, as kubectl writes it: StatefulSet.apps.kruise.io */
 export function qualifiedKind(kind: string, apiVersion: string): string {

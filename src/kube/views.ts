@@ -1,9 +1,26 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from './api.ts';
+import {
+  beginning,
+  conditionIn,
+  type ConditionView,
+  controllerOf,
+  identityIn,
+  num,
+  obj,
+  specIn,
+  statusIn,
+  str,
+  strings,
+  timeMs,
+} from './raw.ts';
 import { qualifiedKind } from './resources.ts';
+
+export { controllerOf, hasCondition, timeMs } from './raw.ts';
+export { type ContainerView, type PodView, viewPod } from './views-pod.ts';
 
 /**
  * Slim views: the few fields we decide on. Built once, at the edge, from whatever came off the wire;
- * nothing behind this file sees a raw object of the cluster's. Odd input gives empty fields, never a throw.
+ * nothing behind these files sees a raw object of the cluster's. Odd input gives empty fields, never a throw.
  */
 export interface EventView {
   namespace: string;
@@ -15,31 +32,6 @@ export interface EventView {
   object: { kind: string; name: string; namespace: string; uid: string };
   count: number;
   lastSeenMs: number;
-}
-
-export interface ContainerView {
-  name: string;
-  ready: boolean;
-  restarts: number;
-  waiting?: string; // reason
-  waitingMessage?: string;
-  runningSinceMs?: number;
-  /** It has ended and is not (yet) started again. */
-  isDown: boolean;
-  /** The last time it ended. */
-  ended?: { reason: string; exitCode: number; uptimeMs: number; finishedAtMs: number };
-}
-
-export interface PodView {
-  namespace: string;
-  name: string;
-  uid: string;
-  phase: string;
-  deleting: boolean;
-  ready: boolean;
-  readySinceMs?: number;
-  owner?: OwnerReference;
-  containers: ContainerView[];
 }
 
 export interface PodTemplate {
@@ -73,139 +65,81 @@ export interface DeploymentView {
   ready: number;
   available: number;
   paused: boolean;
+  deleting?: boolean;
+  /** How its rollout goes, by its own words. */
+  progressing?: ConditionView;
+  /** Its pods are refused, by its own words. */
+  refused?: ConditionView;
   revision: number;
   annotations: Record<string, string>;
   labels: Record<string, string>;
 }
 
-type Raw = Record<string, unknown>;
-const obj = (value: unknown): Raw =>
-  value && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : {};
-const arr = (value: unknown): Raw[] => (Array.isArray(value) ? value.map(obj) : []);
-const str = (value: unknown): string => (typeof value === 'string' ? value : '');
-const num = (value: unknown, otherwise = 0): number =>
-  typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
-/** 0 when it is no time: absurd and missing timestamps are equally "unknown". */
-export const timeMs = (value: unknown): number => {
-  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(ms) ? ms : 0;
-};
-
-const strings = (value: unknown): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(obj(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
-
-/** Whether the object's own status says so. */
-export const hasCondition = (object: KubeObject, type: string): boolean =>
-  arr(obj((object as unknown as Raw)['status'])['conditions']).some(
-    (c) => c['type'] === type && c['status'] === 'True',
-  );
-
-export const controllerOf = (meta: ObjectMeta): OwnerReference | undefined =>
-  Array.isArray(meta.ownerReferences) ? meta.ownerReferences.find((owner) => owner?.controller) : undefined;
+/** A recorder that has the same to say often puts it together: https://github.com/kubernetes/client-go/blob/master/tools/record/events_cache.go */
+const combined = /^\(combined from similar events\): /;
 
 export function viewEvent(object: KubeObject): EventView | undefined {
-  const raw = object as unknown as Raw;
+  const raw = obj(object);
   const about = obj(raw['involvedObject']);
   const series = obj(raw['series']);
-  if (!object.metadata?.uid || !str(about['kind']) || !str(about['name'])) return undefined;
+  const who = identityIn(object);
+  if (!who || !str(about['kind']) || !str(about['name'])) return undefined;
   return {
-    namespace: str(object.metadata.namespace),
-    name: object.metadata.name,
-    uid: object.metadata.uid,
+    namespace: who.namespace,
+    name: who.name,
+    uid: who.uid,
     type: str(raw['type']),
-    reason: str(raw['reason']),
-    message: str(raw['message']).slice(0, 4096),
+    reason: beginning(raw['reason'], 128),
+    message: beginning(raw['message'], 4096).replace(combined, ''),
     object: {
       kind: qualifiedKind(str(about['kind']), str(about['apiVersion'])),
       name: str(about['name']),
-      namespace: str(about['namespace']) || str(object.metadata.namespace),
+      namespace: str(about['namespace']) || who.namespace,
       uid: str(about['uid']),
     },
-    count: num(series['count'], num(raw['count'], 1)) || 1,
+    count: Math.max(1, num(series['count'], num(raw['count'], 1))),
     lastSeenMs: Math.max(
       timeMs(series['lastObservedTime']),
       timeMs(raw['lastTimestamp']),
       timeMs(raw['eventTime']),
-      timeMs(object.metadata.creationTimestamp),
+      timeMs(obj(raw['metadata'])['creationTimestamp']),
     ),
   };
 }
 
-function viewContainer(raw: Raw): ContainerView {
-  const state = obj(raw['state']);
-  const waiting = obj(state['waiting']);
-  const running = obj(state['running']);
-  const ended = obj(state['terminated'] ?? obj(raw['lastState'])['terminated']);
-  const view: ContainerView = {
-    name: str(raw['name']),
-    ready: raw['ready'] === true,
-    restarts: num(raw['restartCount']),
-    isDown: Boolean(state['terminated']),
-  };
-  if (state['waiting']) view.waiting = str(waiting['reason']);
-  if (str(waiting['message'])) view.waitingMessage = str(waiting['message']).slice(0, 1024);
-  if (state['running']) view.runningSinceMs = timeMs(running['startedAt']);
-  if (ended['finishedAt']) {
-    const finishedAtMs = timeMs(ended['finishedAt']);
-    const uptimeMs = Math.max(finishedAtMs - timeMs(ended['startedAt']), 0);
-    view.ended = { reason: str(ended['reason']), exitCode: num(ended['exitCode']), uptimeMs, finishedAtMs };
-  }
-  return view;
-}
-
-export function viewPod(object: KubeObject): PodView | undefined {
-  const status = obj((object as unknown as Raw)['status']);
-  if (!object.metadata?.uid) return undefined;
-  const ready = arr(status['conditions']).find((condition) => condition['type'] === 'Ready');
-  const view: PodView = {
-    namespace: str(object.metadata.namespace),
-    name: object.metadata.name,
-    uid: object.metadata.uid,
-    phase: str(status['phase']),
-    deleting: Boolean(object.metadata.deletionTimestamp),
-    ready: ready?.['status'] === 'True',
-    containers: [...arr(status['initContainerStatuses']), ...arr(status['containerStatuses'])].map(viewContainer),
-  };
-  const owner = controllerOf(object.metadata);
-  if (owner) view.owner = owner;
-  if (view.ready) view.readySinceMs = timeMs(ready?.['lastTransitionTime']);
-  return view;
-}
-
-const revisionOf = (meta: ObjectMeta): number => Number(meta.annotations?.['deployment.kubernetes.io/revision']) || 0;
+const revisionOf = (meta: ObjectMeta): number =>
+  Number(obj(meta.annotations)['deployment.kubernetes.io/revision']) || 0;
 
 export function viewReplicaSet(object: KubeObject): ReplicaSetView | undefined {
-  const raw = object as unknown as Raw;
-  const status = obj(raw['status']);
-  if (!object.metadata?.uid) return undefined;
-  const failure = arr(status['conditions']).find((c) => c['type'] === 'ReplicaFailure' && c['status'] === 'True');
+  const who = identityIn(object);
+  if (!who) return undefined;
+  const failure = conditionIn(object, 'ReplicaFailure');
   const view: ReplicaSetView = {
-    namespace: str(object.metadata.namespace),
-    name: object.metadata.name,
-    uid: object.metadata.uid,
+    namespace: who.namespace,
+    name: who.name,
+    uid: who.uid,
     revision: revisionOf(object.metadata),
-    templateHash: str(object.metadata.labels?.['pod-template-hash']),
-    desired: num(obj(raw['spec'])['replicas'], 1),
-    available: num(status['availableReplicas']),
+    templateHash: str(obj(object.metadata.labels)['pod-template-hash']),
+    desired: num(specIn(object)['replicas'], 1),
+    available: num(statusIn(object)['availableReplicas']),
     createdAtMs: timeMs(object.metadata.creationTimestamp),
   };
   const owner = controllerOf(object.metadata);
   if (owner) view.owner = owner;
-  if (failure) view.createFailure = str(failure['message']).slice(0, 2048);
+  if (failure?.status === 'True') view.createFailure = failure.message;
   return view;
 }
 
 export function viewDeployment(object: KubeObject): DeploymentView | undefined {
-  const raw = object as unknown as Raw;
-  const spec = obj(raw['spec']);
-  const status = obj(raw['status']);
-  if (!object.metadata?.uid) return undefined;
+  const who = identityIn(object);
+  if (!who) return undefined;
+  const [spec, status] = [specIn(object), statusIn(object)];
+  const progressing = conditionIn(object, 'Progressing');
+  const refused = conditionIn(object, 'ReplicaFailure');
   return {
-    namespace: str(object.metadata.namespace),
-    name: object.metadata.name,
-    uid: object.metadata.uid,
+    namespace: who.namespace,
+    name: who.name,
+    uid: who.uid,
     generation: num(object.metadata.generation),
     observedGeneration: num(status['observedGeneration']),
     desired: num(spec['replicas'], 1),
@@ -214,6 +148,9 @@ export function viewDeployment(object: KubeObject): DeploymentView | undefined {
     ready: num(status['readyReplicas']),
     available: num(status['availableReplicas']),
     paused: spec['paused'] === true,
+    ...(who.deleting && { deleting: true }),
+    ...(progressing && { progressing }),
+    ...(refused?.status === 'True' && { refused }),
     revision: revisionOf(object.metadata),
     annotations: strings(object.metadata.annotations),
     labels: strings(object.metadata.labels),

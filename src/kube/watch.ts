@@ -6,6 +6,7 @@ import type { Log } from '../lib/log.ts';
 import { type Api, ApiError, hasCode, isForbidden, type KubeObject, Unreachable, type WatchLine } from './api.ts';
 import { errorOfStatus } from './client-errors.ts';
 import { pageLimit } from './client.ts';
+import { createContact, type Sight } from './contact.ts';
 import type { Kind } from './resources.ts';
 import { createGuard } from './watch-guard.ts';
 import { createOutage } from './watch-outage.ts';
@@ -17,7 +18,7 @@ export interface WatchDeps<V> {
   clock: Clock;
   log: Log;
   kind: Kind;
-  namespace?: string;
+  namespace?: string | undefined;
   fieldSelector?: string;
   /** The slim projection; undefined = nobody needs this object. It is called once per object, at the edge. */
   view(object: KubeObject): V | undefined;
@@ -26,6 +27,8 @@ export interface WatchDeps<V> {
    * while nobody watched is known only by its absence here: compare with what you hold.
    */
   onList(views: V[]): void;
+  /** For whoever keeps nothing: each page of a list as it comes. The list itself is empty then. */
+  onPage?(views: V[]): void;
   /** 'gone' also says that an object's view became undefined; it may come for one that was never seen. */
   onChange(change: Change<V>): void;
   /** It may not be listed: not now, perhaps later. */
@@ -35,7 +38,7 @@ export interface WatchDeps<V> {
   random?: () => number;
   /** How long the server shall keep one watch open; by default random, so that our watches do not end all at once. */
   timeoutSeconds?: number;
-  /** Silence after which a connection is dead; a healthy one has a bookmark about once a minute. */
+  /** Silence after which a connection is dead; a healthy one is ended, and opened again, within a minute. */
   deadAfterMs?: number;
 }
 
@@ -44,22 +47,23 @@ export interface Watch {
   silentMs(): number;
   /** Whether the first list was read. */
   synced(): boolean;
+  sight(): Sight;
+  /** Everything is listed, and told, again: what it means may have changed, though nothing happened. */
+  relist(): void;
   run(signal: AbortSignal): Promise<void>;
 }
-
-/** A healthy watch has a bookmark about once a minute: after a longer silence what comes may be late. */
-const longestSilenceMs = 75_000;
 
 /** A server that ends each watch at once is asked no more often than this. */
 const shortestWatchMs = 1_000;
 
 /**
- * Of Events there are no bookmarks: the API server keeps no watch cache of them, and only that sends any. So that silence
- * still tells a dead connection from a quiet cluster, the server is asked to end these watches before it would count.
+ * So that silence tells a dead connection from a quiet cluster, the server is asked to end each watch before it would
+ * count: an end in good order is a sign of life. Bookmarks alone are none. Of Events there are no bookmarks at all (the
+ * API server keeps no watch cache of them, and only that sends any), and of other kinds one of 1.36 was seen to keep a
+ * quiet watch waiting for 118 s.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubeapiserver/default_storage_factory_builder.go (watch cache sizes)
  */
-const lifetimeSeconds = (kind: Kind, random: () => number): number =>
-  kind === 'Event' ? 45 + Math.floor(random() * 16) : 240 + Math.floor(random() * 61);
+const lifetimeSeconds = (random: () => number): number => 45 + Math.floor(random() * 16);
 
 /**
  *         +--------------- the version is too old (410) ----------------+
@@ -74,22 +78,19 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   const selector: Record<string, string> = deps.fieldSelector ? { fieldSelector: deps.fieldSelector } : {};
   const outage = createOutage({ clock, log, random, about });
   const guard = createGuard(log, about);
-  let heardAtMs = Number.NEGATIVE_INFINITY;
-  let brokenSinceMs: number | undefined; // when it was last heard before it broke
+  const contact = createContact(clock);
   let synced = false;
   let version: string | undefined; // the last one seen; undefined = list first
+  let isAskedToList = false;
+  let open: AbortController | undefined;
 
   function heard(): void {
-    const nowMs = clock.now();
-    const silentSinceMs = brokenSinceMs ?? (nowMs - heardAtMs > longestSilenceMs ? heardAtMs : undefined);
-    brokenSinceMs = undefined;
-    heardAtMs = nowMs;
-    if (silentSinceMs !== undefined && Number.isFinite(silentSinceMs))
-      guard('onGap', () => deps.onGap?.(silentSinceMs, nowMs));
+    const gap = contact.heard();
+    if (gap) guard('onGap', () => deps.onGap?.(gap.fromMs, gap.untilMs));
   }
 
   async function list(signal: AbortSignal): Promise<string> {
-    const views: V[] = [];
+    let views: V[] = [];
     let first: string | undefined;
     let query: Record<string, string> = { ...selector, limit: pageLimit };
     for (;;) {
@@ -99,6 +100,11 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
       for (const item of items) {
         const view = guard('view', () => deps.view(item))?.value;
         if (view !== undefined) views.push(view);
+      }
+      if (deps.onPage) {
+        const page = views;
+        views = [];
+        guard('onPage', () => deps.onPage?.(page));
       }
       if (!metadata.continue) break;
       query = { ...query, continue: metadata.continue };
@@ -112,9 +118,10 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
 
   async function follow(from: string, signal: AbortSignal): Promise<void> {
     const openedAtMs = clock.now();
-    const timeoutSeconds = String(deps.timeoutSeconds ?? lifetimeSeconds(kind, random));
+    const timeoutSeconds = String(deps.timeoutSeconds ?? lifetimeSeconds(random));
     const query = { ...selector, allowWatchBookmarks: 'true', resourceVersion: from, timeoutSeconds };
     const connection = new AbortController();
+    open = connection;
     const stop = (): void => connection.abort();
     signal.addEventListener('abort', stop, { once: true });
     void endWhenDead(connection, openedAtMs);
@@ -123,14 +130,15 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
         if (connection.signal.aborted) break;
         take(line);
       }
-      if (connection.signal.aborted) throw new Unreachable(`nothing heard for ${spokenDuration(deadAfterMs)}`);
+      if (isAskedToList) return;
+      if (connection.signal.aborted) throw new Silent(`nothing heard for ${spokenDuration(deadAfterMs)}`);
     } finally {
       signal.removeEventListener('abort', stop);
       connection.abort();
     }
     const lastedMs = clock.now() - openedAtMs;
     if (lastedMs >= shortestWatchMs) return endedAsAsked();
-    if (heardAtMs < openedAtMs) throw new Unreachable('the server ended the watch at once');
+    if (contact.heardAtMs() < openedAtMs) throw new Unreachable('the server ended the watch at once');
     await clock.sleep(shortestWatchMs - lastedMs, signal);
   }
 
@@ -142,7 +150,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
 
   async function endWhenDead(connection: AbortController, openedAtMs: number): Promise<void> {
     while (!connection.signal.aborted) {
-      const leftMs = Math.max(heardAtMs, openedAtMs) + deadAfterMs - clock.now();
+      const leftMs = Math.max(contact.heardAtMs(), openedAtMs) + deadAfterMs - clock.now();
       if (leftMs <= 0) return connection.abort();
       await clock.sleep(leftMs, connection.signal);
     }
@@ -172,16 +180,25 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   }
 
   return {
-    silentMs: () => clock.now() - heardAtMs,
+    silentMs: () => clock.now() - contact.heardAtMs(),
     synced: () => synced,
+    sight: () => ({ ...about, synced, ...contact.state() }),
+    relist() {
+      isAskedToList = true;
+      open?.abort();
+    },
     async run(signal) {
+      contact.begin();
       while (!signal.aborted) {
         try {
+          if (isAskedToList) version = undefined;
+          isAskedToList = false;
           version ??= await list(signal);
-          if (!signal.aborted) await follow(version, signal);
+          if (!signal.aborted && !isAskedToList) await follow(version, signal);
         } catch (error) {
           if (signal.aborted) return;
-          brokenSinceMs ??= heardAtMs;
+          if (isAskedToList) continue; // the connection broke because we ended it
+          contact.failed(error, error instanceof Silent);
           if (!synced && isForbidden(error)) guard('onForbidden', () => deps.onForbidden?.());
           const pauseMs = pauseAfter(error);
           if (pauseMs > 0) await clock.sleep(pauseMs, signal);
@@ -190,6 +207,9 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     },
   };
 }
+
+/** The connection is there, but nothing comes. */
+class Silent extends Unreachable {}
 
 /** Too old: 410. Too new, after etcd came back from a backup: "Too large resource version". Only a list helps. */
 const refusesVersion = (error: unknown): boolean =>

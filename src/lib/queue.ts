@@ -33,7 +33,7 @@ export function createQueue({
   concurrency = 4,
   random = Math.random,
 }: QueueDeps): Queue {
-  const ready: string[] = [];
+  const ready = new Set<string>(); // in order
   const waiting = new Map<string, { atMs: number; cancel: AbortController }>();
   const running = new Map<string, boolean>(); // value: added again meanwhile
   const failures = new Map<string, number>();
@@ -44,7 +44,7 @@ export function createQueue({
     waiting.get(key)?.cancel.abort();
     waiting.delete(key);
     if (running.has(key)) running.set(key, true);
-    else if (!ready.includes(key)) ready.push(key);
+    else ready.add(key);
     pump();
   }
 
@@ -61,8 +61,9 @@ export function createQueue({
   }
 
   function pump(): void {
-    while (running.size < concurrency && ready.length > 0 && !signal.aborted) {
-      const key = ready.shift()!;
+    for (const key of ready) {
+      if (running.size >= concurrency || signal.aborted) return;
+      ready.delete(key);
       running.set(key, false);
       void pass(key);
     }

@@ -1,6 +1,7 @@
 import type { Right } from '../actions/action.ts';
+import { overPhases } from '../kube/remediation.ts';
 import { accounts, nameFor, protectedLabel, protectedNamespaces, userOf, type Install } from './manifest.ts';
-import type { Policy } from './policy.ts';
+import { type Policy, remediations } from './policy.ts';
 import { declaredRights, writerRoles } from './rights.ts';
 
 const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ');
@@ -27,32 +28,52 @@ const same = (part: string, field: string): string => `object.${part}.?${field} 
 /** Every field of the specs of which an action owns a part: CEL cannot compare "all but one". */
 const specFields: Readonly<Record<string, readonly string[]>> = {
   'apps/deployments': ['replicas', 'selector', 'template', 'strategy', 'minReadySeconds', 'revisionHistoryLimit', 'paused', 'progressDeadlineSeconds'],
+  'apps/statefulsets': ['replicas', 'selector', 'template', 'volumeClaimTemplates', 'serviceName', 'podManagementPolicy', 'updateStrategy', 'revisionHistoryLimit', 'minReadySeconds', 'persistentVolumeClaimRetentionPolicy', 'ordinals'],
+  'apps/daemonsets': ['selector', 'template', 'updateStrategy', 'minReadySeconds', 'revisionHistoryLimit'],
 }; // prettier-ignore
 
-/** What must stay as it was when the writer patches one of these: all that no action owns. */
+const nameOf = ({ group, resource }: Right): string => `${group}/${resource}`;
+
+/** The parts of its spec that actions own, each action its own; empty when they only annotate it. */
+function ownedParts(resource: string, rights: readonly Right[]): string[][] {
+  const parts = rights.flatMap((right) => (nameOf(right) === resource && right.owns ? [[...right.owns]] : []));
+  return [...new Map(parts.map((part) => [part.join(), part])).values()];
+}
+
+function keepsAllBut(part: readonly string[], resource: string): string {
+  const fields = specFields[resource];
+  if (!fields) throw new Error(`which fields does the spec of ${resource} have?`);
+  const others = fields.filter((field) => !part.includes(field));
+  return others.map((field) => same('spec', field)).join(' && ');
+}
+
+/** What must stay as it was when the writer patches one of these: all but what one action owns, never two at once. */
 function keeps(resource: string, rights: readonly Right[]): string {
-  const owned = rights
-    .filter((right) => `${right.group}/${right.resource}` === resource)
-    .flatMap(({ owns }) => owns ?? []);
-  const others = specFields[resource]?.filter((field) => !owned.includes(field));
-  if (owned.length > 0 && !others) throw new Error(`which fields does the spec of ${resource} have?`);
-  const spec =
-    owned.length > 0 ? (others ?? []).map((field) => same('spec', field)) : ['object.spec == oldObject.spec'];
-  return [...spec, ...['labels', 'ownerReferences', 'finalizers'].map((field) => same('metadata', field))].join(' && ');
+  const parts = ownedParts(resource, rights);
+  const spec = parts.map((part) => `(${keepsAllBut(part, resource)})`).join(' ||\n') || 'object.spec == oldObject.spec';
+  const metadata = ['labels', 'ownerReferences', 'finalizers'].map((field) => same('metadata', field));
+  return [`(${spec})`, ...metadata].join(' && ');
 }
 
 function ownedInWords(resource: string, rights: readonly Right[]): string {
-  const owned = rights.flatMap((right) => (`${right.group}/${right.resource}` === resource ? (right.owns ?? []) : []));
-  return ['annotations', ...new Set(owned.map((field) => `spec.${field}`))].join(' and ');
+  const parts = ownedParts(resource, rights).map((part) => part.map((field) => `spec.${field}`).join(' and '));
+  return ['annotations', ...(parts.length > 0 ? [parts.join(' or ')] : [])].join(' and ');
 }
+
+/** What else the rights insist on, each thing once. */
+const insistences = (rights: readonly Right[]): { right: Right; hold: string; say: string }[] => [
+  ...new Map(
+    rights.flatMap((right) =>
+      right.must ? [[`${pairOf(right)[0]} ${right.must.hold}`, { right, ...right.must }]] : [],
+    ),
+  ).values(),
+];
 
 /** What the minted rights may be used for, whatever else the account should ever be bound to. */
 export function writerPolicy({ namespace, actions }: Install): Policy {
   const rights = actions.flatMap((action) => action.rights);
   const pairs = [...new Set(declaredRights('writer', actions).flatMap(pairOf))];
-  const patched = [
-    ...new Set(rights.filter(({ verb }) => verb === 'patch').map((right) => `${right.group}/${right.resource}`)),
-  ];
+  const patched = [...new Set(rights.filter(({ verb }) => verb === 'patch').map(nameOf))];
   return {
     name: nameFor('tapfix-writer', namespace),
     rules: [
@@ -93,6 +114,10 @@ export function writerPolicy({ namespace, actions }: Install): Policy {
       ...patched.map((resource) => ({
         expression: `variables.resource != '${resource}' || request.operation != 'UPDATE' ||\n(${keeps(resource, rights)})`,
         messageExpression: `'${resource} ' + variables.name + ': tapfix-writer may change only ${ownedInWords(resource, rights)}'`,
+      })),
+      ...insistences(rights).map(({ right, hold, say }) => ({
+        expression: `(variables.operation + ' ' + variables.resource) != '${pairOf(right)[0]}' ||\n(${hold})`,
+        messageExpression: `'${nameOf(right)} ' + variables.name + ': ${say}'`,
       })),
     ],
   };
@@ -135,6 +160,24 @@ export function controllerPolicy({ namespace }: Install): Policy {
           `variables.binding.roleRef.name in [${quoted(writerRoles)}]`,
         ].join(' &&\n'),
         messageExpression: `'a RoleBinding of tapfix-controller refers to one of the ClusterRoles ${writerRoles.join(', ')}'`,
+      },
+    ],
+  };
+}
+
+/** The record of who decided what: the controller deletes it when it is over and cleared, nobody else of tapfix at all. */
+export function retentionPolicy({ namespace }: Install): Policy {
+  return {
+    name: nameFor('tapfix-retention', namespace),
+    rules: remediations(['DELETE']),
+    when: isUser(namespace, accounts.controller),
+    validations: [
+      {
+        expression: [
+          `oldObject.?status.?phase.orValue('') in [${quoted(overPhases)}]`,
+          "oldObject.?status.?conditions.orValue([]).exists(c, c.type == 'IncidentCleared' && c.status == 'True')",
+        ].join(' &&\n'),
+        messageExpression: `'tapfix-controller deletes only Remediations that are over and cleared, not ' + oldObject.metadata.name`,
       },
     ],
   };

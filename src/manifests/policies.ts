@@ -1,5 +1,5 @@
 import { remediationStatusSchema } from '../kube/remediation.ts';
-import { controllerPolicy, writerPolicy } from './account-policies.ts';
+import { controllerPolicy, retentionPolicy, writerPolicy } from './account-policies.ts';
 import type { Install, Manifest } from './manifest.ts';
 import { holds, lacksVerb, policyAndBinding, remediations, type Policy } from './policy.ts';
 
@@ -8,7 +8,8 @@ import { holds, lacksVerb, policyAndBinding, remediations, type Policy } from '.
  * who holds them all, is never refused in its own name; only the writer and the controller are known by name.
  */
 export function admissionPolicies(install: Install): Manifest[] {
-  const policies = [propose, decide, record, acknowledge, status, writerPolicy(install), controllerPolicy(install)];
+  const ofAccounts = [writerPolicy(install), controllerPolicy(install), retentionPolicy(install)];
+  const policies = [propose, decide, record, acknowledge, status, ...ofAccounts];
   return policies.flatMap(policyAndBinding);
 }
 

@@ -4,11 +4,18 @@ import { rightsTable, writerRoles, type Holder, type Row, type Scope } from './r
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;
 
-/** Every role of the table, and who holds it. The writer's and the approver's are bound by nobody here. */
+/** Every role of the table, and who holds it. The writer's, the approver's and those for logs and ConfigMaps are bound by nobody here. */
 export function accessControl({ namespace, actions }: Install): Manifest[] {
   const table = rightsTable(actions);
   const clusterRoles: Holder[] = [
-    ...(['tapfix-reader', 'tapfix-watcher', 'tapfix-controller', 'tapfix-approver'] as const),
+    ...([
+      'tapfix-reader',
+      'tapfix-watcher',
+      'tapfix-controller',
+      'tapfix-approver',
+      'tapfix-logs',
+      'tapfix-configmaps',
+    ] as const),
     ...writerRoles,
   ];
   return [

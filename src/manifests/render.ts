@@ -5,7 +5,7 @@ import { defaultNamespace, type Install, type Manifest } from './manifest.ts';
 import { admissionPolicies } from './policies.ts';
 import { accessControl } from './rbac.ts';
 import { stampingPolicy } from './stamping.ts';
-import { configMap, deployments, namespaceManifest, serviceAccounts } from './workloads.ts';
+import { configMap, deployments, mutesConfigMap, namespaceManifest, serviceAccounts } from './workloads.ts';
 
 export const defaults = { namespace: defaultNamespace, image: `localhost/tapfix:${packageJson.version}` };
 
@@ -34,8 +34,8 @@ const files = (install: Install): File[] => [
   },
   {
     name: '30-rbac.yaml',
-    note: 'Who may do what. tapfix-approver is for people: bind it where they may decide.',
-    objects: [...serviceAccounts(install), ...accessControl(install)],
+    note: 'Who may do what, and where /mute is written down. tapfix-approver is for people: bind it where they may decide. tapfix-logs is for diagnosis.logs: bind it to tapfix-watcher where container logs may be shown. tapfix-configmaps likewise: then cards say who edited a ConfigMap, and when.',
+    objects: [...serviceAccounts(install), ...accessControl(install), mutesConfigMap(install)],
   },
   {
     name: '40-config.yaml',
@@ -49,6 +49,12 @@ const files = (install: Install): File[] => [
     objects: stampingPolicy(),
   },
 ];
+
+/** What a tapfix that runs elsewhere needs in the cluster: everything but its configuration and its Deployments. */
+export const groundwork = (install: Install): Manifest[] =>
+  files(install)
+    .filter(({ name }) => !/^(40|50)-/.test(name))
+    .flatMap(({ objects }) => objects);
 
 /** File name to YAML, in the order to apply them. */
 export function renderManifests(install: Install): Map<string, string> {

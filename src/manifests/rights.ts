@@ -1,4 +1,5 @@
 import type { Right, WriterRole } from '../actions/action.ts';
+import { mutesName } from '../kube/mutes.ts';
 import { group } from '../kube/remediation.ts';
 import { accounts, type ActionRow } from './manifest.ts';
 
@@ -6,7 +7,14 @@ import { accounts, type ActionRow } from './manifest.ts';
  * Who may do what: the one table. RBAC (rbac.ts), the writer's admission policy (policies.ts) and the can-i test
  * come from it. Nobody is in it with a right to read Secrets.
  */
-export type Holder = 'tapfix-reader' | 'tapfix-watcher' | 'tapfix-controller' | 'tapfix-approver' | WriterRole;
+export type Holder =
+  | 'tapfix-reader'
+  | 'tapfix-watcher'
+  | 'tapfix-controller'
+  | 'tapfix-approver'
+  | 'tapfix-logs'
+  | 'tapfix-configmaps'
+  | WriterRole;
 
 /** `own`: only in the namespace tapfix is installed in. */
 export type Scope = 'cluster' | 'own';
@@ -47,6 +55,7 @@ const fixedRows: readonly Row[] = [
   cluster('tapfix-reader', 'apps', ['controllerrevisions'], read),
   cluster('tapfix-reader', 'batch', ['jobs', 'cronjobs'], read),
   cluster('tapfix-reader', 'autoscaling', ['horizontalpodautoscalers'], read),
+  cluster('tapfix-reader', 'storage.k8s.io', ['storageclasses'], read),
   cluster('tapfix-reader', 'policy', ['poddisruptionbudgets'], read),
   cluster('tapfix-reader', group, ['remediations'], read),
 
@@ -55,11 +64,12 @@ const fixedRows: readonly Row[] = [
   cluster('tapfix-watcher', group, ['remediations'], ['propose', 'attest', 'approve', 'observe']),
   cluster('tapfix-watcher', group, ['remediations/status'], ['patch']),
   cluster('tapfix-watcher', 'authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+  own('tapfix-watcher', '', ['configmaps'], ['get', 'patch'], [mutesName]),
   own('tapfix-watcher', group, ['notices'], [...read, 'create', 'patch', 'delete']),
   own('tapfix-watcher', group, ['notices/status'], ['patch']),
 
-  // Mints the writer's rights and holds none of them.
-  cluster('tapfix-controller', group, ['remediations'], ['control']),
+  // Mints the writer's rights and holds none of them; deletes what is over and no longer needed (retention).
+  cluster('tapfix-controller', group, ['remediations'], ['control', 'delete']),
   cluster('tapfix-controller', group, ['remediations/status'], ['patch']),
   cluster('tapfix-controller', rbac, ['rolebindings'], ['create', 'get', 'list', 'delete']),
   cluster('tapfix-controller', rbac, ['clusterroles'], ['bind'], writerRoles),
@@ -68,6 +78,12 @@ const fixedRows: readonly Row[] = [
 
   // For people: bind it in the namespaces a person may decide for.
   cluster('tapfix-approver', group, ['remediations'], [...read, 'patch', 'approve']),
+
+  // For `diagnosis.logs`: bind it to the watcher where the last lines of a container may be shown in chat.
+  cluster('tapfix-logs', '', ['pods/log'], ['get']),
+
+  // For "what changed last": bind it to the watcher where cards may say who edited a ConfigMap, and when.
+  cluster('tapfix-configmaps', '', ['configmaps'], ['get']),
 ];
 
 export const rightsTable = (actions: readonly ActionRow[]): readonly Row[] => [

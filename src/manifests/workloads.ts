@@ -1,3 +1,4 @@
+import { mutesName } from '../kube/mutes.ts';
 import { accounts, type Install, type Manifest } from './manifest.ts';
 
 const port = 8080;
@@ -26,23 +27,27 @@ export const serviceAccounts = ({ namespace }: Install): Manifest[] =>
     ...(name === accounts.writer && { automountServiceAccountToken: false }),
   }));
 
-function startingConfig(namespace: string): string {
-  return `# A start: it watches everything but the system's namespaces, and prints what it would say to its own log.
-# All settings are in config.example.yaml. After a change restart both Deployments:
-# kubectl -n ${namespace} rollout restart deployment tapfix-watcher tapfix-controller
+const startingConfig = `# A start: it watches everything but the system's namespaces, and prints what it would say to its own log.
+# All settings are in config.example.yaml. A change is taken up within a minute or two, without a restart.
 cluster: my-cluster # shown in every message
 namespaces:
   include: ["*"]
 channels:
   console: {}
 `;
-}
 
 export const configMap = ({ namespace }: Install): Manifest => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: 'tapfix-config', namespace },
-  data: { 'config.yaml': startingConfig(namespace) },
+  data: { 'config.yaml': startingConfig },
+});
+
+/** Without data, so that applying it again takes nothing away: what is in it people wrote in chat. */
+export const mutesConfigMap = ({ namespace }: Install): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: mutesName, namespace },
 });
 
 export const deployments = (install: Install): Manifest[] => [

@@ -1,22 +1,33 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs, isCleared, isProposedByProgram, undoIntro } from '../kube/remediation.ts';
+import {
+  conditionOf,
+  expiresAtMs,
+  isCleared,
+  isProposedByProgram,
+  nothingToUndo,
+  undoIntro,
+} from '../kube/remediation.ts';
+import { redact } from '../lib/redact.ts';
 import { actionWords } from './action-words.ts';
+import { attentionButtons, attentionLines } from './attention.ts';
+import { startOf } from './boot.ts';
 import type { CardContext } from './context.ts';
 import { canBeApproved, isPending } from './context.ts';
-import { decidedAt, endedAt, isUnattended, shownPhase, wasInterrupted } from './head.ts';
+import { decidedAt, endedAt, isUnattended, mayBeProposedAgain, shownPhase, wasInterrupted } from './head.ts';
 import type { Button, Line, Row } from './message.ts';
 import { encodePress } from './payload.ts';
-import { affectedNames, isQuota, whatIsBroken } from './subject.ts';
+import { affectedNames, isQuota, isShared, placeOf, whatIsBroken } from './subject.ts';
 import { timesIn } from './times.ts';
 
 /** Where it is, since when, how often. */
 export function subtitleOf(fix: Remediation, context: CardContext): string {
   const { object, firstSeen } = fix.spec.incident;
-  const since = `since ${timesIn(context.timeZone, context.nowMs).atZoned(firstSeen)}`;
+  const from = startOf(fix) === undefined ? 'since' : 'since before'; // that it broke nobody saw
+  const since = `${from} ${timesIn(context.timeZone, context.nowMs).atZoned(firstSeen)}`;
   const count = fix.status?.sightings?.count ?? 1;
-  const kind = isQuota(fix) ? [] : [object.kind];
-  const where = saysWhere(fix) ? [context.cluster] : [fix.metadata.namespace, context.cluster, ...kind];
-  return [...where, since, ...(count > 1 ? [`seen ${count} times`] : []), ...(isQuota(fix) ? [affected(fix)] : [])]
+  const kind = isShared(fix) ? [] : [object.kind];
+  const where = saysWhere(fix) ? [context.cluster] : [placeOf(fix), context.cluster, ...kind];
+  return [...where, since, ...(count > 1 ? [`seen ${count} times`] : []), ...(isShared(fix) ? [affected(fix)] : [])]
     .filter(Boolean)
     .join(' · ');
 }
@@ -38,27 +49,34 @@ export function rowsOf(fix: Remediation, context: CardContext): Row[] {
   const rows: Row[] = [
     { label: 'Changed', lines: facts.changed.map(say) },
     { label: 'Why', lines: diagnosis ? [say(diagnosis)] : [] },
-    { label: 'Seen', lines: facts.evidence.map(say), fold: facts.evidence.length > 3 },
+    { label: 'Seen', lines: facts.evidence.map(say), fold: facts.evidence.length > 3 || isLong(facts.evidence.join('\n')) }, // prettier-ignore
   ];
   if (words) {
-    rows.push({ label: 'Fix', lines: [words.summary, ...diffLines(fix), ...rehearsal(fix, context)] });
+    const diff = fix.status?.preview?.diff ?? '';
+    const lines = isLong(diff) ? [] : diffLines(fix);
+    rows.push({ label: 'Fix', lines: [words.summary, ...lines, ...rehearsal(fix, context)] });
+    if (isLong(diff)) rows.push({ label: 'Exactly', lines: diffLines(fix), fold: true });
     rows.push({ label: 'Risk', lines: riskLines(fix, say) });
   }
   return rows.filter(({ lines }) => lines.length > 0);
 }
 
+/** More than a phone shows at a glance: folded away where the vendor can do that. */
+const isLong = (text: string): boolean => text.length > 600 || text.trimEnd().split('\n').length > 10;
+
 /** The command to put it back is for copying, so it stays as it is. */
 function riskLines(fix: Remediation, say: (text: string) => string): Line[] {
   const { rationale } = fix.spec;
   const at = rationale.indexOf(`${undoIntro}\n`);
-  const words = (text: string): string[] => text.split('\n').filter(Boolean).map(say);
+  const words = (text: string): string[] => say(text).split('\n').filter(Boolean);
   if (at < 0) return words(rationale);
   const end = at + undoIntro.length;
-  return [
-    ...words(rationale.slice(0, end)),
-    { command: rationale.slice(end).trim(), orElse: printing(fix, 'spec.rationale') },
-  ];
+  return [...words(rationale.slice(0, end)), commandOf(rationale.slice(end).trim(), printing(fix, 'spec.rationale'))];
 }
+
+/** One that holds what is nobody's business is printed by kubectl, for who may read it. */
+const commandOf = (command: string, orElse: string): Line =>
+  redact(command) === command ? { command, orElse } : { command: orElse, orElse };
 
 const printing = ({ metadata }: Remediation, field: string): string =>
   `kubectl -n ${metadata.namespace} get fix ${metadata.name} -o jsonpath='{.${field}}'`;
@@ -70,7 +88,7 @@ export function fixRow(fix: Remediation): Row[] {
 }
 
 const diffLines = (fix: Remediation): Line[] =>
-  fix.status?.preview?.diff ? [{ code: fix.status.preview.diff.trimEnd() }] : [];
+  fix.status?.preview?.diff ? [{ code: redact(fix.status.preview.diff.trimEnd()) }] : [];
 
 function rehearsal(fix: Remediation, context: CardContext): Line[] {
   const times = timesIn(context.timeZone, context.nowMs);
@@ -83,8 +101,13 @@ function rehearsal(fix: Remediation, context: CardContext): Line[] {
   return confirmed ? [accepted] : [accepted, 'the controller is checking it'];
 }
 
-/** Until when, and by whom, it can be decided. */
-export function footerOf(fix: Remediation, context: CardContext): Line[] {
+/** Who is on it, and until when it can be decided. */
+export const footerOf = (fix: Remediation, context: CardContext): Line[] => [
+  ...attentionLines(fix, context),
+  ...decisionLines(fix, context),
+];
+
+function decisionLines(fix: Remediation, context: CardContext): Line[] {
   const times = timesIn(context.timeZone, context.nowMs);
   if (!fix.spec.action)
     return [`No fix offered: ${times.localised(fix.spec.rationale || 'nothing safe is known for this')}`];
@@ -117,10 +140,17 @@ export function confirmingNow(fix: Remediation, context: CardContext) {
   return asked && wanted && asked.untilMs > context.nowMs && open ? asked : undefined;
 }
 
-/** Only buttons that can act. */
+/** Only buttons that can act. Where nobody is listed there are none. */
 export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
+  if (!context.approvable) return [];
+  return confirmingNow(fix, context)
+    ? decisionButtons(fix, context)
+    : [...decisionButtons(fix, context), attentionButtons(fix)];
+}
+
+function decisionButtons(fix: Remediation, context: CardContext): Button[][] {
   const words = actionWords(fix);
-  if (!words || !context.approvable || !isPending(fix, context.nowMs)) return [];
+  if (!words || !isPending(fix, context.nowMs)) return [];
   if (confirmingNow(fix, context)) {
     return [
       [{ label: `Yes, ${words.consequence}`, data: encodePress('c', fix) }],
@@ -132,6 +162,12 @@ export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
   return [[{ label: `Approve ${words.verb}`, data: encodePress('a', fix) }, reject]];
 }
 
+/** Once more, from a fresh reading: who presses it is told if nothing can be offered. */
+export function againButton(fix: Remediation, context: CardContext): Button[][] {
+  if (!context.approvable || !mayBeProposedAgain(fix)) return [];
+  return [[{ label: 'Propose again', data: encodePress('g', fix) }]];
+}
+
 /** What is left to say once it is over: where, when what happened, and how to put it back. */
 export function epilogue(fix: Remediation, context: CardContext): Line[] {
   const phase = shownPhase(fix);
@@ -141,7 +177,9 @@ export function epilogue(fix: Remediation, context: CardContext): Line[] {
   const isGone = conditionOf(fix, 'IncidentCleared')?.reason === 'Gone' && !isQuota(fix);
   const mayBeChanged = appliedAt !== undefined || wasInterrupted(fix);
   if (phase !== 'Failed' || !undo || isGone || !mayBeChanged) return [];
-  return [putItBack(fix), { command: undo, orElse: printing(fix, 'status.execution.undo') }];
+  const nothing = nothingToUndo(undo);
+  if (nothing) return [nothing];
+  return [putItBack(fix), commandOf(undo, printing(fix, 'status.execution.undo'))];
 }
 
 /** Who is well again should not be told to bring the trouble back without a word about it. */

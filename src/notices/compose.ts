@@ -1,20 +1,25 @@
+import type { NoticeSpec } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
-import { buttonsOf, confirmingNow, epilogue, fixRow, footerOf, rowsOf, subtitleOf } from './body.ts';
-import { labelsFor, sharedNamespace, titleOf } from './company.ts';
+import { attentionLines, buttonsInShort } from './attention.ts';
+import { againButton, buttonsOf, confirmingNow, epilogue, fixRow, footerOf, rowsOf, subtitleOf } from './body.ts';
+import { bootTitleOf, labelsFor, sharedNamespace, titleOf } from './company.ts';
 import type { CardContext, MessageContext } from './context.ts';
 import { cardContext } from './context.ts';
 import { headOf, isOverInChat, isSettled, isUnattended, shownPhase } from './head.ts';
 import type { Button, Card, Message } from './message.ts';
 import { inOrder, needsSomebody } from './order.ts';
-import { subjectOf } from './subject.ts';
+import { encodePage } from './page-payload.ts';
+import { composeStorm } from './storm-words.ts';
+import { placeOf, subjectOf } from './subject.ts';
 import { timesIn } from './times.ts';
 
 /** One Remediation in full: what is broken, what changed, why, what the fix does, what could go wrong, until when. */
 export function composeCard(fix: Remediation, context: CardContext): Card {
   const head = headOf(fix, context);
   if (isOverInChat(fix)) {
-    return { ...head, subtitle: whereAndWhen(fix, context), rows: [], footer: epilogue(fix, context), buttons: [] };
+    const [subtitle, footer, buttons] = [whereAndWhen(fix, context), epilogue(fix, context), againButton(fix, context)];
+    return { ...head, subtitle, rows: [], footer, buttons };
   }
   const subtitle = subtitleOf(fix, context);
   const phase = shownPhase(fix);
@@ -24,25 +29,36 @@ export function composeCard(fix: Remediation, context: CardContext): Card {
   return { ...head, subtitle, rows, footer: footerOf(fix, context), buttons: buttonsOf(fix, context) };
 }
 
+const placeIn = (fix: Remediation, { cluster }: Pick<CardContext, 'cluster'>): string =>
+  [placeOf(fix), cluster].filter(Boolean).join(' · ');
+
 function whereAndWhen(fix: Remediation, context: CardContext): string {
-  const where = `${fix.metadata.namespace} · ${context.cluster}`;
+  const where = placeIn(fix, context);
   if (shownPhase(fix) === 'Recovered') return where;
   return `${where} · seen ${timesIn(context.timeZone, context.nowMs).atZoned(fix.spec.incident.firstSeen)}`;
 }
 
 /** More would not be read on a phone, nor fit in a message. What can be decided comes first, and moves back when it is. */
-const mostCards = 20;
+const mostCards = 10;
 
 /** One message about all its members: the most severe open one in full, the others in a line each. */
-export function composeMessage(members: readonly Remediation[], context: MessageContext): Message {
+export function composeMessage(
+  members: readonly Remediation[],
+  context: MessageContext,
+  form: NoticeSpec['form'] = 'card',
+): Message {
+  if (form === 'storm') return composeStorm(withoutReplaced(members), context);
   const shown = inOrder(withoutReplaced(members));
-  const silent = shown.every((fix) => (isSettled(fix) && !isUnattended(fix)) || fix.spec.incident.severity === 'info');
+  const silent = shown.every(
+    (fix) => (isSettled(fix) && !isUnattended(fix)) || fix.spec.incident.severity !== 'critical',
+  );
   const [first] = shown;
   if (!first) return { cards: [], silent };
-  if (shown.length === 1) return { cards: [composeCard(first, cardContext(first, context))], silent };
+  const bootTitle = form === 'boot' ? { title: bootTitleOf(shown) } : {};
+  if (shown.length === 1) return { ...bootTitle, cards: [composeCard(first, cardContext(first, context))], silent };
   const label = labelsFor(shown);
   const where = (fix: Remediation): string =>
-    sharedNamespace(shown) === undefined ? `${fix.metadata.namespace}: ` : '';
+    sharedNamespace(shown) === undefined && placeOf(fix) ? `${placeOf(fix)}: ` : '';
   const cards = shown.slice(0, mostCards).map((fix, index) => {
     const inFull = index === 0 && needsSomebody(fix) && !isOverInChat(fix);
     const whole = composeCard(fix, cardContext(fix, context));
@@ -53,32 +69,41 @@ export function composeMessage(members: readonly Remediation[], context: Message
   const dots = shown.map((fix) => headOf(fix, cardContext(fix, context)).dot);
   return {
     title: titleOf(shown, dots),
+    ...bootTitle,
     cards,
     silent,
-    ...(more > 0 && { rest: `and ${more} more: kubectl get fix -A` }),
+    ...(more > 0 && restOf(more, shown.length, context)),
   };
 }
 
+/** Those that have no room are a tap away. */
+function restOf(more: number, all: number, { notice }: MessageContext): Pick<Message, 'rest' | 'buttons'> {
+  const data = notice === undefined ? undefined : encodePage({ notice, page: 1 });
+  if (data === undefined) return { rest: `and ${more} more: kubectl get fix -A` };
+  return { rest: `and ${more} more`, buttons: [[{ label: `+${more} more: show all ${all}`, data }]] };
+}
+
 /** A successor speaks for what it replaces. */
-function withoutReplaced(members: readonly Remediation[]): Remediation[] {
+export function withoutReplaced(members: readonly Remediation[]): Remediation[] {
   const replaced = new Set(members.map((fix) => fix.spec.follows?.uid));
   return members.filter((fix) => !replaced.has(fix.metadata.uid));
 }
 
 /** Buttons of several cards hang below one message: each says whose it is, and first, because a phone cuts off the end. */
-function named(card: Card, label: string): Card {
+export function named(card: Card, label: string): Card {
   const isNamed = ({ data, label: words }: Button): boolean => data.startsWith('c:') && words.includes(label);
   const whose = (button: Button): Button =>
     isNamed(button) ? button : { ...button, label: `${label} · ${button.label}` };
   return { ...card, buttons: card.buttons.map((row) => row.map(whose)) };
 }
 
-function inOneLine(card: Card, fix: Remediation, context: MessageContext): Card {
+export function inOneLine(card: Card, fix: Remediation, context: MessageContext): Card {
   const words = actionWords(fix);
-  const rows = card.buttons.length > 0 && words ? [{ label: 'Fix', lines: [words.summary] }] : [];
+  const buttons = buttonsInShort(card.buttons);
+  const rows = buttons.length > 0 && words && !isOverInChat(fix) ? [{ label: 'Fix', lines: [words.summary] }] : [];
   const isSaid = isUnattended(fix) || confirmingNow(fix, cardContext(fix, context)) !== undefined;
-  const footer = isSaid ? card.footer : [];
-  return { dot: card.dot, headline: card.headline, rows, footer, buttons: card.buttons };
+  const footer = isSaid ? card.footer : isOverInChat(fix) ? [] : attentionLines(fix, cardContext(fix, context));
+  return { dot: card.dot, headline: card.headline, rows, footer, buttons };
 }
 
 /** The last word of a message whose Remediations are gone: nothing on it can be pressed any more. */
@@ -89,8 +114,9 @@ export function composeFarewell(members: readonly Remediation[], context: Messag
       fix.spec.approval.state === 'Pending'
         ? 'its record was deleted, nothing was changed by tapfix'
         : 'the record of its fix was deleted, tapfix no longer watches it';
-    const subtitle = `${fix.metadata.namespace} · ${context.cluster}`;
+    const subtitle = placeIn(fix, context);
     return { dot: 'grey', headline: `${subjectOf(fix)}: ${what}`, subtitle, rows: [], footer: [], buttons: [] };
   });
-  return { cards: cards.slice(0, mostCards), silent: true };
+  const more = cards.length - mostCards;
+  return { cards: cards.slice(0, mostCards), silent: true, ...(more > 0 && { rest: `and ${more} more` }) };
 }

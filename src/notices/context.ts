@@ -32,9 +32,13 @@ export interface CardContext {
 }
 
 export interface MessageContext extends Omit<CardContext, 'approvable' | 'allowed' | 'confirming'> {
+  /** The name of the Notice that it is shown for: what does not fit is reached through it. */
+  notice?: string;
   approvable(fix: Remediation): boolean;
   allowed(fix: Remediation): boolean;
   confirming(fix: Remediation): Confirming | undefined;
+  /** Why nothing more is told of it here, in words: the configuration leaves it out by now. */
+  left?(fix: Remediation): string | undefined;
 }
 
 export function cardContext(fix: Remediation, context: MessageContext): CardContext {

@@ -49,7 +49,7 @@ export const isStuck = ({ message, attempts, posting }: Delivery): boolean => !m
 
 const minuteMs = 60_000;
 /**
- * Of one chat, all kinds together: counts leave room for news, and an answer to a press that just happened may go
+ * Of one chat, all kinds together (a terminal has none: no vendor counts there): counts leave room for news, and an answer to a press that just happened may go
  * beyond, because the question on it lives for 30 s only.
  */
 const editsPerMinute = { counts: 6, state: 12, press: 16 } as const;
@@ -81,7 +81,10 @@ export function createPacing(): Pacing {
       pausedUntilMs.set(key, Math.max(pausedUntilMs.get(key) ?? 0, untilMs));
     },
     pausedForMs: (address, nowMs) => Math.max((pausedUntilMs.get(chatKey(address)) ?? 0) - nowMs, 0),
-    waitMs: (address, about, nowMs) => nextSlot(recent(address, nowMs), editsPerMinute[about], minuteMs, nowMs) - nowMs,
+    waitMs(address, about, nowMs) {
+      if (address.channel === 'console') return 0;
+      return nextSlot(recent(address, nowMs), editsPerMinute[about], minuteMs, nowMs) - nowMs;
+    },
     spend: (address, nowMs) => void spent.set(chatKey(address), [...recent(address, nowMs), nowMs]),
     posts(address, nowMs) {
       const all = [...(posted.get(chatKey(address)) ?? [])];

@@ -11,6 +11,8 @@ export interface Wanted {
   shown: string;
   /** Hash of the counts; undefined: none that may still change. */
   counts: string | undefined;
+  /** It changes all the time: this long after it was last touched it is brought up to date, not before. */
+  apartMs?: number;
 }
 
 /** What is known of the message on the phone. */
@@ -25,7 +27,10 @@ export type Due = { do: 'post' } | { do: 'edit'; about: 'state' | 'counts' } | {
 /** Pure. Wait 0 ms: the message is as it should be. */
 export function whatIsDue(last: Shown, wanted: Wanted, nowMs: number): Due {
   if (!last.message) return { do: 'post' };
-  if (last.shown !== wanted.shown) return { do: 'edit', about: 'state' };
+  if (last.shown !== wanted.shown) {
+    const restMs = (last.shownAtMs ?? nowMs) + (wanted.apartMs ?? 0) - nowMs;
+    return restMs > 0 ? { do: 'wait', ms: restMs } : { do: 'edit', about: 'state' };
+  }
   // After a restart it is not known which counts were shown: they may be other ones.
   if (wanted.counts === undefined || wanted.counts === last.counts) return { do: 'wait', ms: 0 };
   const ms = (last.shownAtMs ?? nowMs) + countsEveryMs - nowMs;

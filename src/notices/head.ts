@@ -1,7 +1,8 @@
 import type { Phase, Remediation } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs, isCleared, phaseOf } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isCleared, madeItWorse, phaseOf, switchedOff } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
+import { redact } from '../lib/redact.ts';
 import { actionWords } from './action-words.ts';
 import type { CardContext } from './context.ts';
 import type { Dot } from './message.ts';
@@ -36,6 +37,9 @@ export const wasInterrupted = (fix: Remediation): boolean =>
 /** Nobody decided, or the fix failed, and it is still broken. */
 export const isUnattended = (fix: Remediation): boolean =>
   ['Expired', 'Failed'].includes(shownPhase(fix)) && !isCleared(fix);
+
+/** It may be proposed once more: nobody decided, or it failed, and it is still broken. */
+export const mayBeProposedAgain = (fix: Remediation): boolean => fix.spec.action !== undefined && isUnattended(fix);
 
 export function headOf(fix: Remediation, context: CardContext): Head {
   const phase = shownPhase(fix);
@@ -89,7 +93,8 @@ export function decidedBy(fix: Remediation, context: CardContext): string {
   return `${by ? ` by ${context.nameOf(by)}` : ''}${when}`;
 }
 
-const quotedNote = (fix: Remediation): string => (fix.spec.approval.note ? ` ("${fix.spec.approval.note}")` : '');
+const quotedNote = (fix: Remediation): string =>
+  fix.spec.approval.note ? ` ("${redact(fix.spec.approval.note)}")` : '';
 
 const spokenBetween = (from: string | undefined, to: string | undefined): string => {
   const ms = Date.parse(to ?? '') - Date.parse(from ?? '');
@@ -107,8 +112,9 @@ function recovered(fix: Remediation): string {
   const who =
     isQuota(fix) && affectedNames(fix).length > 0 ? `${affectedInWords(fix)} behind ${subjectOf(fix)}` : subjectOf(fix);
   const took = spokenBetween(appliedAt, endedAt(fix));
-  const words = `${who} recovered${took ? ` in ${took}` : ''}`;
-  const text = isAllReady(fix) ? withReadiness(words, fix) : words;
+  const isOff = conditionOf(fix, 'Recovered')?.reason === switchedOff;
+  const words = `${who}${isOff ? ': switched off as asked' : ' recovered'}${took ? ` in ${took}` : ''}`;
+  const text = isAllReady(fix) && !isOff ? withReadiness(words, fix) : words;
   return stableSeconds ? `${text}, held ${spokenDuration(stableSeconds * 1000)}` : text;
 }
 
@@ -127,8 +133,8 @@ function sinceThen(fix: Remediation, context: CardContext): string {
   const { reason, message, lastTransitionTime } = conditionOf(fix, 'IncidentCleared') ?? {};
   const since = timesIn(context.timeZone, context.nowMs).at(lastTransitionTime);
   if (reason === 'Gone' && !isQuota(fix)) return `no longer there since ${since}`;
-  if (reason === 'Ended') return `${message} ${since}`;
-  return isQuota(fix) ? `nobody is refused any more since ${since}` : `healthy again since ${since}`;
+  if (reason === 'Ended') return `${redact(message ?? '')} ${since}`;
+  return isQuota(fix) ? `nobody is refused any more since ${since}` : `${wellAgain(fix)} since ${since}`;
 }
 
 function failed(fix: Remediation, name: string, noun: string, context: CardContext): string {
@@ -139,21 +145,39 @@ function failed(fix: Remediation, name: string, noun: string, context: CardConte
   if (appliedAt && isCleared(fix)) return `${name}: the ${noun} did not help in time; ${sinceThen(fix, context)}`;
   if (appliedAt) {
     const took = spokenBetween(appliedAt, failure?.lastTransitionTime);
+    const worse = madeItWorse(fix);
+    if (worse)
+      return `${name}: the ${noun} made it worse, ${worse.after} ready${took ? ` after ${took}` : ''}, ${worse.before} before`;
     return `${withReadiness(`${name}: the ${noun} did not help`, fix)}${took ? ` after ${took}` : ''}`;
   }
   if (wasInterrupted(fix)) return `${name}: the ${noun} was interrupted${why}`;
   return `${name}: the ${noun} was not applied${why}`;
 }
 
+/** How what is no workload is well. */
+const wells: Readonly<Record<string, string>> = {
+  Node: 'is ready again',
+  StorageClass: 'is there by now',
+  PersistentVolumeClaim: 'has its volume by now',
+  HorizontalPodAutoscaler: 'can scale again',
+};
+const isAnythingElse = ({ spec }: Remediation): boolean => Object.hasOwn(wells, spec.incident.object.kind);
+const wellAgain = ({ spec }: Remediation): string => wells[spec.incident.object.kind] ?? 'healthy again';
+
 /** How it came to its end otherwise than healthy; the condition adds that nothing was changed. */
 export const howItEnded = (fix: Remediation): string =>
-  (conditionOf(fix, 'Resolved')?.message ?? '').replace(/, nothing was changed$/, '');
+  redact(conditionOf(fix, 'Resolved')?.message ?? '').replace(/, nothing was changed$/, '');
+
+/** The reason on a card of what the configuration leaves out by now (left.ts); no stored Remediation has it. */
+export const leftReason = 'Left';
 
 /** Nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
 function resolved(fix: Remediation, context: CardContext): string {
   const times = timesIn(context.timeZone, context.nowMs);
   const at = times.at(endedAt(fix));
   const subject = subjectOf(fix);
+  if (conditionOf(fix, 'Resolved')?.reason === leftReason)
+    return `${subject}: ${conditionOf(fix, 'Resolved')?.message}`;
   if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
   if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
   if (conditionOf(fix, 'Resolved')?.reason === 'Ended')
@@ -161,5 +185,7 @@ function resolved(fix: Remediation, context: CardContext): string {
   if (conditionOf(fix, 'Resolved')?.reason === 'Gone')
     return `${subject} is no longer there ${at}, nothing was changed by tapfix`;
   if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy at ${at}, nothing was changed`;
-  return `${subject} healthy again by itself ${at}, nothing was changed`;
+  return isAnythingElse(fix)
+    ? `${subject} ${wellAgain(fix)} ${at}, nothing was changed by tapfix`
+    : `${subject} healthy again by itself ${at}, nothing was changed`;
 }

@@ -38,6 +38,8 @@ export interface Message {
   cards: Card[];
   /** Those that did not fit, in one line. */
   rest?: string;
+  /** Below all of them: what concerns the message, not one card. */
+  buttons?: Button[][];
   /** No sound on the phone. */
   silent: boolean;
 }

@@ -4,12 +4,13 @@ import type { Remediation } from '../kube/remediation.ts';
 import { apiVersionOf } from '../kube/resources.ts';
 import { hashOf } from '../lib/hash.ts';
 import type { MessageContext, Questions } from './context.ts';
+import { whyLeft } from './left.ts';
 import { nameOf, someoneMayApprove } from './people.ts';
 import type { Address } from './route.ts';
 
-/** The same message has the same name: a crash between "created" and "remembered" makes no twin. */
-export const nameOfNotice = ({ channel, chat, thread }: Address, form: NoticeSpec['form'], firstUid: string): string =>
-  hashOf([channel, chat, thread ?? '', form, firstUid], 32);
+/** The same message has the same name: a crash between "created" and "remembered" makes no twin. `of`: its first member's uid, or its subject. */
+export const nameOfNotice = ({ channel, chat, thread }: Address, form: NoticeSpec['form'], of: string): string =>
+  hashOf([channel, chat, thread ?? '', form, of], 32);
 
 export const memberOf = ({ metadata }: Remediation): Member => ({
   namespace: metadata.namespace ?? '',
@@ -23,16 +24,22 @@ export const mostMembers = 1000;
 export function noticeBody(
   name: string,
   namespace: string,
-  { address, members }: { address: Address; members: Remediation[] },
+  { address, form, members }: { address: Address; form: NoticeSpec['form']; members: Remediation[] },
+  annotations?: Record<string, string>,
 ): object {
   const spec: NoticeSpec = {
     channel: address.channel,
     chat: address.chat,
     ...(address.thread !== undefined && { thread: address.thread }),
     members: members.slice(0, mostMembers).map(memberOf),
-    form: 'card',
+    form,
   };
-  return { apiVersion: apiVersionOf('Notice'), kind: 'Notice', metadata: { name, namespace }, spec };
+  return {
+    apiVersion: apiVersionOf('Notice'),
+    kind: 'Notice',
+    metadata: { name, namespace, ...(annotations && { annotations }) },
+    spec,
+  };
 }
 
 export interface ContextFacts {
@@ -40,18 +47,25 @@ export interface ContextFacts {
   nowMs: number;
   timeZone: string;
   confirms: Questions;
+  /** tapfix's own namespace. */
+  namespace: string;
 }
 
 /** What the cards of this message depend on besides their Remediations: the configuration now in force. */
-export function contextFor(notice: Notice, { config, nowMs, timeZone, confirms }: ContextFacts): MessageContext {
+export function contextFor(
+  { metadata, spec: { channel } }: { metadata?: Pick<Notice['metadata'], 'name'>; spec: Pick<NoticeSpec, 'channel'> },
+  { config, nowMs, timeZone, confirms, namespace }: ContextFacts,
+): MessageContext {
   return {
+    ...(metadata && { notice: metadata.name }),
     cluster: config.cluster,
     nowMs,
     timeZone,
     confirm: config.approval.confirm,
     nameOf: (by) => nameOf(config, by),
-    approvable: (fix) => someoneMayApprove(config, notice.spec.channel, fix.metadata.namespace ?? ''),
+    approvable: (fix) => someoneMayApprove(config, channel, fix.metadata.namespace ?? ''),
     allowed: (fix) => config.actions.allow.includes(fix.spec.action?.type ?? ''),
+    left: (fix) => whyLeft(fix, channel, config, namespace),
     confirming: (fix) => confirms.armedFor(fix.metadata.uid, nowMs),
   };
 }

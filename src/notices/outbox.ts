@@ -2,7 +2,7 @@ import type { Channel, ChannelName, Place } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
 import { isConflict, isNotFound } from '../kube/api.ts';
-import type { Notice } from '../kube/notice.ts';
+import { aboutOf, type Notice, type NoticeSpec } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Change } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,15 +10,18 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { scrub } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
-import { createQueue } from '../lib/queue.ts';
+import { createChatTimes } from './chat-times.ts';
 import type { Questions } from './context.ts';
 import { createDeliveries, createPacing, isStuck } from './delivery.ts';
-import type { Step } from './group.ts';
+import type { Step } from './group-facts.ts';
 import { planMessages } from './group.ts';
 import { isOverInChat } from './head.ts';
+import { createLanes, planKey } from './lanes.ts';
 import { memberOf, mostMembers, nameOfNotice, noticeBody } from './notice-body.ts';
 import { createNoticeStatus } from './notice-status.ts';
-import type { Address } from './route.ts';
+import { isToldAt, isWatched } from './left.ts';
+import { isStillDue } from './reminder.ts';
+import { foundAfter, isCounting } from './rendering.ts';
 import { addressesOf, chatKey } from './route.ts';
 import { createSender } from './sender.ts';
 import { createShelf } from './shelf.ts';
@@ -37,7 +40,7 @@ export interface OutboxDeps {
   /** Whether what is not there is known to be gone; of a namespace that may not be read nobody knows. */
   isHeard?: (namespace: string) => boolean;
   /** For counting. */
-  onNotice?: (what: 'posted' | 'edited' | 'failed', channel: ChannelName) => void;
+  onNotice?: (what: 'posted' | 'edited' | 'failed', about: Pick<NoticeSpec, 'channel' | 'form'>) => void;
 }
 
 export interface Outbox {
@@ -49,12 +52,17 @@ export interface Outbox {
   refresh(): void;
   fixByUid(uid: string): Remediation | undefined;
   noticeAt(channel: ChannelName, place: Place, message: string): Notice | undefined;
+  /** A Notice with the message that the vendor knows, and the Remediations that it tells of. */
+  told(notice: string): { notice: Notice; message: string | undefined; members: Remediation[] } | undefined;
+  noticesWith(uid: string): Notice[];
+  fixes(): Remediation[];
   idle(): Promise<void>;
 }
 
-const planKey = 'plan';
 /** How soon to look again at what is being done at this moment. */
 const outcomeMs = 500;
+/** How often incidents that were found late are counted again. */
+const lookAgainMs = 5_000;
 
 /**
  * Says what there is to say, once: a Notice is created, then sent, then completed by one patch.
@@ -66,23 +74,23 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const deliveries = createDeliveries();
   const pacing = createPacing();
   const status = createNoticeStatus(deps);
-  const sender = createSender({ ...deps, pacing, status, postTimes });
+  const times = createChatTimes({ clock, shelf, deliveries, pacing });
+  const sender = createSender({ ...deps, ...times, pacing, status });
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, Step & { do: 'open' }>();
   /** The same of members that were added: told elsewhere as well, they would be told twice. */
   const joining = new Map<string, Step & { do: 'join' }>();
-  const queue = createQueue({
+  const lanes = createLanes({
     clock,
     signal: deps.signal,
-    concurrency: 16,
     handle: (key) => (key === planKey ? plan() : tend(key)),
     onError: reportError,
   });
   deps.confirms.onChange((uid) => lookAt(shelf.noticesWith(uid)));
 
   function lookAt(notices: readonly Notice[]): void {
-    queue.add(planKey);
-    for (const notice of notices) queue.add(notice.metadata.name);
+    lanes.plan();
+    for (const notice of notices) lanes.add(notice);
   }
 
   async function plan(): Promise<Outcome> {
@@ -91,42 +99,28 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     for (const step of joining.values()) await join(step);
     if (opening.size > 0) return { againInMs: 1_000 };
     const config = current();
-    const { steps, againInMs } = planMessages({
-      fixes: shelf.fixes(),
+    const { steps, againInMs, busy } = planMessages({
+      // Of what is no longer watched nobody is told; what was told says so.
+      fixes: shelf.fixes().filter(({ metadata }) => isWatched(config, metadata.namespace ?? '', namespace)),
       notices: shelf.notices(),
       nowMs: clock.now(),
       coalesceMs: config.notices.coalesce,
       maxPerMinute: config.notices.maxPerMinute,
+      stormOver: config.notices.storm.incidents,
       addressesOf: (of) => addressesOf(config, of).filter(({ channel }) => deps.channels().has(channel)),
       seen: (fix) => shelf.seen(fix),
-      postedAtMs: (notice) => timeOf(deliveries.of(notice).postedAt),
+      ...times,
       isStuck: (notice) => isStuck(deliveries.of(notice)),
       isPosting: (notice) => deliveries.of(notice).posting,
-      alsoSentAtMs,
     });
+    times.setBusy(busy);
     for (const step of steps) await (step.do === 'open' ? open(step) : join(step));
     const waitMs = opening.size > 0 ? Math.min(againInMs ?? 1_000, 1_000) : againInMs;
     return waitMs === undefined ? undefined : { againInMs: waitMs };
   }
 
-  /** What Notices tell of, and what this process has sent itself, whatever became of its Notice. */
-  function postTimes(address: Address): number[] {
-    const told = shelf.notices().flatMap((notice): [string, number][] => {
-      const atMs = chatKey(notice.spec) === chatKey(address) ? timeOf(deliveries.of(notice).postedAt) : undefined;
-      return atMs === undefined ? [] : [[notice.metadata.name, atMs]];
-    });
-    return [...new Map([...pacing.posts(address, clock.now()), ...told]).values()];
-  }
-
-  /** Of Notices that are gone, or that were stuck and are on their way now. */
-  const alsoSentAtMs = (address: Address): number[] =>
-    [...pacing.posts(address, clock.now())].flatMap(([name, atMs]) => {
-      const notice = shelf.notice(name);
-      return notice && !isStuck(deliveries.of(notice)) ? [] : [atMs];
-    });
-
   async function open(step: Step & { do: 'open' }): Promise<void> {
-    const name = nameOfNotice(step.address, 'card', step.members[0]!.metadata.uid);
+    const name = nameOfNotice(step.address, step.form, step.members[0]!.metadata.uid);
     if (!shelf.notice(name)) {
       opening.set(name, step);
       try {
@@ -137,7 +131,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       }
     }
     opening.delete(name);
-    queue.add(name);
+    lanes.add({ metadata: { name }, spec: step.address });
   }
 
   async function join(step: Step & { do: 'join' }): Promise<void> {
@@ -147,7 +141,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     // It left meanwhile: what would join it now would be told without a sound.
     if (step.unsent && notice && (deliveries.of(notice).posting || deliveries.of(notice).message)) {
       joining.delete(name);
-      return queue.addAfter(planKey, outcomeMs);
+      return lanes.planAfter(outcomeMs);
     }
     const inside = new Set(members.map(({ uid }) => uid));
     const added = step.members.map(memberOf).filter(({ uid }) => !inside.has(uid));
@@ -162,17 +156,24 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       }
     }
     joining.delete(name);
-    queue.add(name);
+    lanes.add(step.notice);
   }
 
   async function tend(name: string): Promise<Outcome> {
     const notice = shelf.notice(name);
-    if (!notice || !shelf.complete() || notice.spec.form !== 'card') return undefined;
+    if (!notice || !shelf.complete()) return undefined;
     const channel = deps.channels().get(notice.spec.channel);
+    if (notice.spec.form === 'system') return channel && tendSystem(notice, channel);
+    if (!['card', 'boot', 'storm', 'reminder'].includes(notice.spec.form)) return undefined;
     const members = notice.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []);
     const delivery = deliveries.of(notice);
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
     if (members.length === 0) return letGo(notice, channel);
+    // It has not left, and would go to the wrong place, or is not wanted by now: its members are planned anew.
+    const isWanted = (fix: Remediation): boolean => isToldAt(fix, notice.spec, current(), namespace);
+    if (!delivery.message && !delivery.posting && !members.some(isWanted)) return remove(notice);
+    const isReminder = notice.spec.form === 'reminder';
+    if (isReminder && !delivery.message && !isStillDue(notice, members, clock.now())) return remove(notice);
     if (!channel) return undefined;
     if (joining.has(name) && !delivery.message) return { againInMs: outcomeMs }; // it is about to grow
     const waitMs = pauseMs > 0 ? pauseMs : await sender.bringUpToDate({ notice, members, channel, delivery });
@@ -180,12 +181,29 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
   }
 
+  /** About tapfix itself: what it tells is in the Notice (self-watch.ts), and how many incidents were found late. */
+  async function tendSystem(notice: Notice, channel: Channel): Promise<Outcome> {
+    const about = aboutOf(notice);
+    const delivery = deliveries.of(notice);
+    const isFinal = about?.what === 'blind' && delivery.message !== undefined && !isCounting(about, clock.now());
+    let waitMs = pacing.pausedForMs(notice.spec, clock.now());
+    if (about && !isFinal && waitMs === 0) {
+      const isHere = ({ metadata }: Remediation): boolean =>
+        addressesOf(current(), metadata.namespace ?? '').some((own) => chatKey(own) === chatKey(notice.spec));
+      const system = { about, found: foundAfter(about, shelf.fixes().filter(isHere)) };
+      waitMs = await sender.bringUpToDate({ notice, members: [], system, channel, delivery });
+    }
+    if (!delivery.saved) await status.save(notice, delivery);
+    if (waitMs > 0) return { againInMs: waitMs };
+    return about && isCounting(about, clock.now()) ? { againInMs: lookAgainMs } : undefined;
+  }
+
   /** No Remediation of it is left: what still asks for something is told so, and its Notice goes. */
   async function letGo(notice: Notice, channel: Channel | undefined): Promise<Outcome> {
     const isUnknown = notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true));
     if (isUnknown) return undefined;
     const members = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
-    if (channel && members.some((fix) => !isOverInChat(fix))) {
+    if (channel && notice.spec.form !== 'reminder' && members.some((fix) => !isOverInChat(fix))) {
       const nowMs = clock.now();
       const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), pacing.waitMs(notice.spec, 'state', nowMs));
       if (waitMs > 0) return { againInMs: waitMs };
@@ -243,6 +261,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
     refresh: () => lookAt(shelf.notices()),
     fixByUid: (uid) => shelf.fix(uid),
+    noticesWith: (uid) => shelf.noticesWith(uid),
+    fixes: () => shelf.fixes(),
     noticeAt: (channel, place, message) =>
       shelf
         .notices()
@@ -252,8 +272,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
             notice.spec.chat === place.chat &&
             deliveries.of(notice).message === message,
         ),
-    idle: () => queue.idle(),
+    told(name) {
+      const notice = shelf.notice(name);
+      const members = notice?.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []) ?? [];
+      return notice && { notice, members, message: deliveries.of(notice).message };
+    },
+    idle: () => lanes.idle(),
   };
 }
-
-const timeOf = (at: string | undefined): number | undefined => (at === undefined ? undefined : Date.parse(at));

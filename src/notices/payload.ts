@@ -2,8 +2,21 @@ import type { Remediation } from '../kube/remediation.ts';
 import { longUid, shortUid } from '../lib/guid.ts';
 import { hashOf } from '../lib/hash.ts';
 
-/** What a button says: a approve, r reject, c confirmed ("Yes, delete..."), b back. */
-export type Verb = 'a' | 'r' | 'c' | 'b';
+/** What a button says, by the letter that its payload begins with. */
+export const verbs = {
+  a: 'approve',
+  r: 'reject',
+  c: 'confirm', // "Yes, delete..."
+  b: 'back',
+  k: 'acknowledge', // "I'm on it"
+  z: 'snooze',
+  d: 'details',
+  g: 'propose again',
+} as const;
+export type Verb = keyof typeof verbs;
+const shape = new RegExp(`^([${Object.keys(verbs).join('')}]):([A-Za-z0-9_-]{22}):([0-9a-f]{10})$`);
+
+export const verbIn = (data: string): string => data.split(':')[0] ?? '';
 
 export interface Payload {
   verb: Verb;
@@ -27,7 +40,7 @@ export function encodePress(verb: Verb, fix: Remediation): string {
 
 /** undefined for anything that none of our buttons can have sent. */
 export function decodePress(data: string): Payload | undefined {
-  const parts = /^([arcb]):([A-Za-z0-9_-]{22}):([0-9a-f]{10})$/.exec(data);
+  const parts = shape.exec(data);
   const uid = parts && longUid(parts[2]!);
   return uid ? { verb: parts[1] as Verb, uid, shown: parts[3]! } : undefined;
 }

@@ -16,6 +16,21 @@ export function addressesOf(config: Config, namespace: string): Address[] {
   return addresses;
 }
 
+/** Every chat that is spoken in, once: what concerns all of them is said in the usual topic, if there is one. */
+export function everyChat(config: Config): Address[] {
+  const { telegram, slack, console } = config.channels;
+  const all: Address[] = [];
+  const add = (channel: ChannelName, chat: string, routes: readonly Route[]): void => {
+    all.push({ channel, chat });
+    for (const { chat: own, thread } of routes)
+      all.push({ channel, chat: own ?? chat, ...(thread !== undefined && { thread }) });
+  };
+  if (telegram) add('telegram', telegram.chat, telegram.routes);
+  if (slack) add('slack', slack.channel, slack.routes);
+  if (console) add('console', 'console', []);
+  return [...new Map(all.toReversed().map((address) => [chatKey(address), address])).values()].toReversed();
+}
+
 /** The first route that matches wins; without a chat of its own it is a topic of the usual one. */
 function placeOf(chat: string, routes: readonly Route[], namespace: string): Place {
   const route = routes.find(({ namespaces }) => matchesAny(namespaces, namespace));

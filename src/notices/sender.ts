@@ -1,40 +1,45 @@
-import type { Channel, ChannelName } from '../channels/channel.ts';
+import type { Channel } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
-import type { Notice } from '../kube/notice.ts';
+import { snoozedUntilMs } from '../kube/attention.ts';
+import type { Notice, NoticeSpec } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { iso } from '../lib/clock.ts';
 import { RetryLater, messageOf } from '../lib/errors.ts';
 import { scrub } from '../lib/log.ts';
 import { nextSlot } from '../lib/window.ts';
-import { composeFarewell, composeMessage } from './compose.ts';
+import { composeFarewell } from './compose.ts';
 import { closesAtMs, isPending } from './context.ts';
 import type { MessageContext, Questions } from './context.ts';
 import type { Delivery, Pacing } from './delivery.ts';
-import { countsOf, whatIsDue } from './due.ts';
+import { whatIsDue } from './due.ts';
 import type { Message } from './message.ts';
 import { contextFor } from './notice-body.ts';
 import type { NoticeStatusWriter } from './notice-status.ts';
+import { type Content, renderingOf, stormEveryMs } from './rendering.ts';
+import { reminderOf } from './reminder.ts';
 import type { Address } from './route.ts';
-import { stateHash } from './state.ts';
 
 export interface SenderDeps {
   clock: Clock;
   current: () => Config;
   timeZone: string;
+  /** tapfix's own. */
+  namespace: string;
   confirms: Questions;
   pacing: Pacing;
   status: NoticeStatusWriter;
   /** When messages were posted in that chat, the last minute's at least. */
   postTimes(address: Address): number[];
+  /** A storm is being told there: other messages keep quiet as well. */
+  isStormy(address: Address): boolean;
   /** For counting. */
-  onNotice?: ((what: 'posted' | 'edited' | 'failed', channel: ChannelName) => void) | undefined;
+  onNotice?: ((what: 'posted' | 'edited' | 'failed', about: Pick<NoticeSpec, 'channel' | 'form'>) => void) | undefined;
 }
 
 /** Everything about one message: its record, and who carries it. */
-export interface Parcel {
+export interface Parcel extends Content {
   notice: Notice;
-  members: Remediation[];
   channel: Channel;
   delivery: Delivery;
 }
@@ -57,18 +62,22 @@ export function createSender(deps: SenderDeps): Sender {
     const { notice, members, delivery } = parcel;
     const nowMs = clock.now();
     const context = contextOf(notice);
-    const wanted = { shown: stateHash(members, context), counts: countsOf(members) };
+    const { wanted, message } = renderingOf(notice, parcel, context);
     if (isForgotten(parcel, nowMs)) delete delivery.shown;
     delivery.shownAtMs ??= nowMs;
-    const due = whatIsDue(delivery, wanted, nowMs);
+    const isAnswering = members.some(context.confirming);
+    const calm =
+      deps.isStormy(notice.spec) && !isAnswering
+        ? { apartMs: notice.spec.form === 'storm' ? stormEveryMs : minuteMs }
+        : {};
+    const due = whatIsDue(delivery, { ...wanted, ...calm }, nowMs);
     if (due.do === 'wait') return soonest([due.ms, ...members.map((fix) => untilClosedMs(fix, nowMs))]);
-    const forPress = due.do === 'edit' && due.about === 'state' && members.some(context.confirming);
+    const forPress = due.do === 'edit' && due.about === 'state' && isAnswering;
     const waitMs =
       due.do === 'post' ? postWaitMs(notice, nowMs) : pacing.waitMs(notice.spec, forPress ? 'press' : due.about, nowMs);
     if (waitMs > 0) return waitMs;
-    const message = composeMessage(members, context);
-    await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message));
-    deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec.channel);
+    await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message()));
+    deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec);
     Object.assign(delivery, { ...wanted, shownAtMs: clock.now(), saved: false });
     delete delivery.errorLogged;
     return soonest(members.map((fix) => untilClosedMs(fix, nowMs)));
@@ -83,7 +92,7 @@ export function createSender(deps: SenderDeps): Sender {
     delivery.posting = true;
     delivery.attempts += 1;
     pacing.reserve(notice.spec, name, clock.now());
-    const id = await channel.post(notice.spec, message).catch((error: unknown) => {
+    const id = await channel.post(notice.spec, message, reminderOf(notice)?.replyTo).catch((error: unknown) => {
       pacing.release(notice.spec, name);
       throw error;
     });
@@ -99,7 +108,7 @@ export function createSender(deps: SenderDeps): Sender {
     try {
       await call();
     } catch (error) {
-      deps.onNotice?.('failed', notice.spec.channel);
+      deps.onNotice?.('failed', notice.spec);
       if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
       await status.saveError(notice, delivery, scrub(messageOf(error)));
       throw error;
@@ -127,9 +136,9 @@ const isForgotten = ({ channel, delivery, members }: Parcel, nowMs: number): boo
   delivery.message !== undefined &&
   members.some((fix) => isPending(fix, nowMs));
 
-/** When its buttons can no longer act, whoever notices first. */
+/** When its buttons can no longer act, whoever notices first, and when it is no longer silent. */
 const untilClosedMs = (fix: Remediation, nowMs: number): number =>
-  isPending(fix, nowMs) ? closesAtMs(fix) - nowMs : 0;
+  soonest([isPending(fix, nowMs) ? closesAtMs(fix) - nowMs : 0, (snoozedUntilMs(fix, nowMs) ?? nowMs) - nowMs]);
 
 /** Of those that are to be waited for; 0: none. */
 const soonest = (waitsMs: readonly number[]): number => {

@@ -2,7 +2,7 @@ import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isRehearsed } from './context.ts';
-import type { Seen } from './group.ts';
+import type { Seen } from './group-facts.ts';
 
 /** A list that was read before our creation does not show it yet: for so long it is no proof of absence. */
 const listLagMs = 60_000;

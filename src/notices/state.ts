@@ -1,10 +1,11 @@
+import { snoozedUntilMs, whoIsOnIt } from '../kube/attention.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';
 import { conditionOf } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
 import { confirmingNow } from './body.ts';
 import type { MessageContext } from './context.ts';
 import { cardContext, isPending } from './context.ts';
-import { shownPhase } from './head.ts';
+import { mayBeProposedAgain, shownPhase } from './head.ts';
 
 /**
  * A hash of the state that a message shows, not of its text: counts alone and better wording edit nothing,
@@ -40,6 +41,16 @@ function stateOf(fix: Remediation, context: MessageContext) {
     pending,
     approvable: pending && context.approvable(fix),
     allowed: pending && context.allowed(fix),
+    ...(mayBeProposedAgain(fix) && context.approvable(fix) && { again: true }),
+    ...attentionOf(fix, context.nowMs),
     confirming: confirmingNow(fix, cardContext(fix, context)) ?? null,
   };
+}
+
+/** Nothing where nobody took it: messages that were posted before there was such a thing are not edited for it. */
+function attentionOf(fix: Remediation, nowMs: number): object {
+  if (!['Proposed', 'Noticed'].includes(shownPhase(fix))) return {};
+  const who = whoIsOnIt(fix);
+  const untilMs = snoozedUntilMs(fix, nowMs);
+  return { ...(who && { who }), ...(untilMs !== undefined && { untilMs }) };
 }

@@ -3,9 +3,8 @@ import { counted } from '../lib/counted.ts';
 
 /** What is wrong, by failure class, said after the workload's name. */
 const sentences: Readonly<Record<string, string>> = {
-  CreateRejected: 'cannot create its pods',
   ImagePull: 'cannot pull its image',
-  ConfigMissing: 'waits for a missing ConfigMap or Secret',
+  ConfigMissing: 'lacks a ConfigMap or Secret',
   OOMKilled: 'runs out of memory',
   CrashLoop: 'keeps crashing',
   ProbeFailing: 'fails its health checks',
@@ -16,28 +15,52 @@ const sentences: Readonly<Record<string, string>> = {
   StorageFailed: 'gets no storage',
   Evicted: 'is short of pods after evictions',
   JobFailed: 'failed',
-  NodeDown: 'is not ready',
-  AutoscalerBlind: 'cannot be autoscaled: no metrics',
+  AutoscalerBlind: 'cannot scale',
 };
+
+/** Those that begin otherwise, or say whom they touch. */
+const otherwise: Readonly<Record<string, (fix: Remediation) => string>> = {
+  'QuotaExceeded ResourceQuota': (fix) => `${subjectOf(fix)} blocks ${whomOr(fix, 'new pods')} in ${fix.metadata.namespace}`,
+  CreateRejected: (fix) => `pods of ${subjectOf(fix)} are refused`,
+  'JobFailed CronJob': (fix) => `the last run of ${subjectOf(fix)} failed`,
+  NodeDown: (fix) => `${subjectOf(fix)} is not ready${touching(fix, 'on it')}`,
+  'StorageFailed StorageClass': (fix) => `${subjectOf(fix)} is missing${touching(fix, 'wait for it')}`,
+}; // prettier-ignore
 
 const named: Readonly<Record<string, string>> = {
   Node: 'node ',
+  Pod: 'pod ',
   Job: 'job ',
   CronJob: 'cron job ',
   ResourceQuota: 'quota ',
+  StorageClass: 'StorageClass ',
+  PersistentVolumeClaim: 'volume claim ',
+  HorizontalPodAutoscaler: 'autoscaler ',
 };
 
-export const isQuota = (fix: Remediation): boolean => fix.spec.incident.object.kind === 'ResourceQuota';
+const kindOf = (fix: Remediation): string => fix.spec.incident.object.kind;
+export const isQuota = (fix: Remediation): boolean => kindOf(fix) === 'ResourceQuota';
+
+const clusterWide: ReadonlySet<string> = new Set(['Node', 'StorageClass', 'PersistentVolume']);
+/** In no namespace: its Remediation is kept in tapfix's own, which has nothing to do with it. */
+export const isClusterWide = (fix: Remediation): boolean => clusterWide.has(kindOf(fix));
+/** One cause of the trouble of several. */
+export const isShared = (fix: Remediation): boolean => isQuota(fix) || isClusterWide(fix);
+/** The namespace it is in; none for what is the whole cluster's. */
+export const placeOf = (fix: Remediation): string => (isClusterWide(fix) ? '' : (fix.metadata.namespace ?? ''));
 
 /** "checkout", "node worker-3", "quota platform-hardening". */
 export function subjectOf(fix: Remediation): string {
   const { kind, name } = fix.spec.incident.object;
-  return `${named[kind] ?? ''}${name}`;
+  return `${Object.hasOwn(named, kind) ? named[kind] : ''}${name}`;
 }
 
-/** Names of the workloads a shared cause touches, without their kinds. */
+/** Names of the workloads a shared cause touches, without their kinds: "api", of the whole cluster "shop/api". */
 export const affectedNames = (fix: Remediation): string[] =>
-  (fix.status?.sightings?.affected ?? []).map((workload) => workload.slice(workload.indexOf('/') + 1));
+  (fix.status?.sightings?.affected ?? []).map((workload) => {
+    const parts = workload.split('/');
+    return parts.length === 3 ? `${parts[0]}/${parts[2]}` : parts.slice(1).join('/');
+  });
 
 /** "0/3 ready", or nothing when it was not counted. */
 export function readiness(fix: Remediation): string {
@@ -48,7 +71,8 @@ export function readiness(fix: Remediation): string {
 /** The sentence of the lock screen: what is broken, and how badly. */
 export function whatIsBroken(fix: Remediation): string {
   const { class: failure, reason } = fix.spec.incident;
-  if (isQuota(fix)) return quotaSentence(fix);
+  const own = [`${failure} ${kindOf(fix)}`, failure].find((key) => Object.hasOwn(otherwise, key));
+  if (own) return isShared(fix) ? otherwise[own]!(fix) : withReadiness(otherwise[own]!(fix), fix);
   const sentence = Object.hasOwn(sentences, failure) ? ` ${sentences[failure]}` : `: ${reason || failure}`;
   return withReadiness(`${subjectOf(fix)}${sentence}`, fix);
 }
@@ -67,7 +91,8 @@ export function affectedInWords(fix: Remediation): string {
   return known >= mostAffected ? `${known} or more workloads` : counted(known, 'workload');
 }
 
-function quotaSentence(fix: Remediation): string {
-  const whom = affectedNames(fix).length > 0 ? affectedInWords(fix) : 'new pods';
-  return `${subjectOf(fix)} blocks ${whom} in ${fix.metadata.namespace}`;
-}
+const whomOr = (fix: Remediation, nobody: string): string =>
+  affectedNames(fix).length > 0 ? affectedInWords(fix) : nobody;
+
+const touching = (fix: Remediation, how: string): string =>
+  affectedNames(fix).length > 0 ? `, ${affectedInWords(fix)} ${how}` : '';

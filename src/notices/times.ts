@@ -1,3 +1,5 @@
+import { redact } from '../lib/redact.ts';
+
 /** How times are said: absolute, in one zone, with the day only when it is another one than today. */
 export interface Times {
   /** 03:12:05 */
@@ -8,7 +10,7 @@ export interface Times {
   minute(time: string | number | undefined): string;
   /** 03:42 CET */
   minuteZoned(time: string | number | undefined): string;
-  /** Texts from elsewhere carry RFC 3339 times: shows them as a person here would write them. */
+  /** Texts from elsewhere carry RFC 3339 times: shows them as a person here would write them, and nothing that is nobody's business. */
   localised(text: string): string;
 }
 
@@ -33,7 +35,7 @@ export function timesIn(timeZone: string, nowMs: number): Times {
     atZoned: (time) => say(time, 8, true),
     minute: (time) => say(time, 5, false),
     minuteZoned: (time) => say(time, 5, true),
-    localised: (text) => text.replace(rfc3339, (time) => say(time, 8, false)),
+    localised: (text) => redact(text).replace(rfc3339, (time) => say(time, 8, false)),
   };
 }
 

@@ -11,6 +11,17 @@ const counters = {
     help: 'Presses and commands, by what came of them',
     labels: ['channel', 'result'],
   },
+  blindness: {
+    name: 'blindness_total',
+    help: 'Times that nothing (blind), or a part (unseen), could be seen for over a minute',
+    labels: ['what'],
+  },
+  configReloads: {
+    name: 'config_reloads_total',
+    help: 'Changes of the configuration file, taken or refused',
+    labels: ['result'],
+  },
+  heartbeats: { name: 'heartbeats_total', help: 'Pings of heartbeat.url, by what came of them', labels: ['result'] },
 } as const;
 
 type Counters = { readonly [K in keyof typeof counters]: Counter<(typeof counters)[K]['labels'][number]> };
@@ -18,10 +29,14 @@ type Counters = { readonly [K in keyof typeof counters]: Counter<(typeof counter
 export interface Metrics extends Counters {
   /** `silentMs` is read at each scrape: of several watches of a kind the longest, Infinity before the first word. */
   watchSilence(kind: string, silentMs: () => number): void;
-  /** `up` is read at each scrape. */
-  channelUp(channel: string, up: () => boolean): void;
+  /** `up` is read at each scrape: whether everything of a kind was seen within the last minute. */
+  watchUp(kind: string, up: () => boolean): void;
+  /** `up` is read at each scrape; undefined: there is no such channel any more. */
+  channelUp(channel: string, up: (() => boolean) | undefined): void;
   /** The configuration in force; replaces the one before. */
   configInfo(hash: string): void;
+  /** Each is read at each scrape: what stands in the file is not used; it is mounted so that it never changes. */
+  configTrouble(what: 'refused' | 'frozen', isSo: () => boolean): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -45,6 +60,9 @@ export function createMetrics(): Metrics {
       'kind',
       (ms: number) => ms / 1000,
     ),
+    watchUp: sampledGauge(registry, 'watch_up', 'Whether a watch sees, or did a minute ago', 'kind', (up: boolean) =>
+      up ? 1 : 0,
+    ),
     channelUp: sampledGauge(
       registry,
       'channel_up',
@@ -56,6 +74,13 @@ export function createMetrics(): Metrics {
       config.reset();
       config.set({ hash }, 1);
     },
+    configTrouble: sampledGauge(
+      registry,
+      'config_trouble',
+      'refused: what stands in the file is not used; frozen: it is mounted so that it never changes',
+      'what',
+      (isSo: boolean) => (isSo ? 1 : 0),
+    ),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
@@ -85,5 +110,9 @@ function sampledGauge<T>(
     registers: [registry],
     collect: () => sources.forEach((sample, key) => gauge.set({ [label]: key }, valueOf(sample()))),
   });
-  return (key: string, sample: () => T): void => void sources.set(key, sample);
+  return (key: string, sample: (() => T) | undefined): void => {
+    if (sample) sources.set(key, sample);
+    else sources.delete(key);
+    if (!sample) gauge.remove({ [label]: key });
+  };
 }

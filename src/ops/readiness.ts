@@ -13,15 +13,18 @@ export interface ReadinessReport {
 }
 
 export interface Readiness {
-  /** Asked at each report; the same name again replaces the check. */
-  set(name: string, check: () => Check): void;
+  /** Asked at each report; the same name again replaces the check, or with undefined ends it. */
+  set(name: string, check: (() => Check) | undefined): void;
   report(): ReadinessReport;
 }
 
 export function createReadiness(): Readiness {
   const checks = new Map<string, () => Check>();
   return {
-    set: (name, check) => void checks.set(name, check),
+    set(name, check) {
+      if (check) checks.set(name, check);
+      else checks.delete(name);
+    },
     report() {
       const results = [...checks].map(([name, check]) => [name, ask(check)] as const);
       return {

@@ -12,7 +12,15 @@ export interface ServerDeps {
   port: number;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   readiness: Pick<Readiness, 'report'>;
+  /** What became of every signal; only the watcher has one. */
+  ledger?: LedgerReader;
   log: Log;
+}
+
+export interface LedgerReader {
+  totals(): object;
+  /** Of "namespace/kind/name". */
+  of(workload: string): object;
 }
 
 export interface OpsServer {
@@ -32,23 +40,39 @@ const plain = (status: number, body: string): Reply => ({
   body: `${body}\n`,
 });
 
-export async function startServer({ host, port, metrics, readiness, log }: ServerDeps): Promise<OpsServer> {
-  const pages: Record<string, () => Reply | Promise<Reply>> = {
+const json = (status: number, value: object): Reply => ({
+  status,
+  type: 'application/json',
+  body: `${scrub(JSON.stringify(value, null, 2))}\n`,
+});
+
+/** Without a question: the sums. Otherwise the last outcomes of one workload. */
+function ledgerPage(ledger: LedgerReader, query: URLSearchParams): Reply {
+  const asked = ['namespace', 'kind', 'name'].map((field) => query.get(field) ?? '');
+  if (asked.every((value) => value === '')) return json(200, ledger.totals());
+  if (asked.includes('')) return plain(400, 'ask with ?namespace=NAMESPACE&kind=KIND&name=NAME');
+  return json(200, ledger.of(asked.join('/')));
+}
+
+type Page = (query: URLSearchParams) => Reply | Promise<Reply>;
+
+export async function startServer({ host, port, metrics, readiness, ledger, log }: ServerDeps): Promise<OpsServer> {
+  const pages: Record<string, Page> = {
     '/healthz': () => plain(200, 'ok'),
     '/readyz': () => {
       const report = readiness.report();
-      const body = `${scrub(JSON.stringify(report, null, 2))}\n`;
-      return { status: report.ok ? 200 : 503, type: 'application/json', body };
+      return json(report.ok ? 200 : 503, report);
     },
     '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
+    ...(ledger && { '/ledger': (query: URLSearchParams) => ledgerPage(ledger, query) }),
   };
 
-  async function answer(method: string, path: string): Promise<Reply> {
+  async function answer(method: string, path: string, query: string): Promise<Reply> {
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) return plain(404, `not found; there is ${Object.keys(pages).join(' ')}`);
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET');
     try {
-      return await page();
+      return await page(new URLSearchParams(query));
     } catch (error) {
       log.error({ path, error: messageOf(error) }, 'operations page failed');
       return plain(500, 'internal error, see the log');
@@ -57,8 +81,8 @@ export async function startServer({ host, port, metrics, readiness, log }: Serve
 
   const server = createServer((request, response) => {
     request.resume();
-    const path = (request.url ?? '/').split('?')[0]!;
-    void answer(request.method ?? 'GET', path).then((reply) => send(response, reply));
+    const [path = '/', ...query] = (request.url ?? '/').split('?');
+    void answer(request.method ?? 'GET', path, query.join('?')).then((reply) => send(response, reply));
   });
   server.requestTimeout = 10_000;
   await listen(server, host, port);

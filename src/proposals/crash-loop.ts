@@ -1,43 +1,46 @@
-import { rolloutUndo } from '../actions/rollout-undo.ts';
-import { lastRollout } from '../diagnosis/changed.ts';
-import { readWorkload, type Workload } from '../diagnosis/workload.ts';
-import { crashInWords } from '../health/loop.ts';
-import { counted } from '../lib/counted.ts';
-import { spokenDuration } from '../lib/duration.ts';
-import type { ContainerView } from '../kube/views.ts';
+import { readEvents } from '../diagnosis/events.ts';
+import { endInWords, othersInWords } from '../diagnosis/words/ended.ts';
+import { probeInWords } from '../diagnosis/words/probe.ts';
+import { line } from '../lib/plain.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
-import { proposeUndo } from './propose-undo.ts';
-import type { Case, Fix } from './proposal.ts';
+import { crashingPodFix } from './pod-fix.ts';
+import type { Case } from './proposal.ts';
+import { type Culprit, ownWords, readScene, restartsInWords, type Scene, worstOf } from './scene.ts';
+import { crash } from './trouble.ts';
+import { undoFix } from './undo-fix.ts';
 
-/** The container that crashes most speaks for the workload. */
-function worstInWords(containers: readonly ContainerView[]): string {
-  const crashed = containers.filter((container) => container.ended && !container.ready);
-  const worst = crashed.sort((a, b) => b.restarts - a.restarts)[0];
-  return worst ? crashInWords(worst) : 'a container does not stay up';
+/** Longer ago it has nothing to do with the last end. */
+const latelyMs = 900_000;
+
+/** A container that is ended by its kubelet looks like one that crashes: why it would be, kubelet said before. */
+async function readKubelet({ reader }: Scene, { pod: { pod } }: Culprit, nowMs: number): Promise<string[]> {
+  const events = await readEvents(reader, pod.namespace, ['Unhealthy', 'FailedPostStartHook'], [pod.uid]);
+  const fatal = events.find(
+    ({ reason, message, lastSeenMs }) =>
+      nowMs - lastSeenMs < latelyMs && (reason !== 'Unhealthy' || /^(?:Liveness|Startup) probe/.test(message)),
+  );
+  if (!fatal) return [];
+  if (fatal.reason === 'Unhealthy') return [probeInWords(fatal.message)];
+  const said = line(fatal.message.replace(/^PostStartHook failed$/, ''), 160);
+  return [`its post-start hook fails${said ? `: ${said}` : ''}`];
 }
 
 export async function crashLoopCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
-  const workload = await readWorkload(deps.reader, subject.namespace, subject.object);
-  if (!workload) return undefined;
-  const containers = workload.pods.flatMap((pod) => pod.containers);
-  const restarts = containers.reduce((sum, container) => sum + container.restarts, 0);
+  const scene = await readScene(subject, deps);
+  if (!scene) return undefined;
+  const { pods, changed } = scene;
+  // The container that crashes most speaks for the workload.
+  const worst = worstOf(pods, ({ state }) => state.ended !== undefined && !state.ready);
+  const why = worst ? [endInWords(worst.container.state), ...(await readKubelet(scene, worst, deps.nowMs))] : [];
   return {
-    diagnosis: worstInWords(containers),
-    changed: lastRollout(workload.object, workload.revisions),
-    evidence: [`${counted(restarts, 'restart')} of ${counted(workload.pods.length, 'pod')}`],
-    fix: fixOf(workload, deps),
-  };
-}
-
-function fixOf(workload: Workload, { history, config, nowMs }: DeriveDeps): Fix {
-  const way = proposeUndo({ workload, history, stableForMs: config.recovery.stableFor, nowMs });
-  if ('refused' in way) return way;
-  const { name, uid } = workload.object.metadata;
-  const pods =
-    workload.counts.desired === 1 ? '1 pod is replaced' : `${workload.counts.desired} pods are replaced step by step`;
-  return {
-    action: rolloutUndo as never,
-    params: { kind: 'Deployment', name, uid, toRevision: way.revision },
-    why: `Revision ${way.revision} was seen healthy for ${spokenDuration(way.ranMs)}; ${pods}.`,
+    diagnosis: why.join('; ') || 'a container does not stay up',
+    changed,
+    evidence: [
+      restartsInWords(pods),
+      ...othersInWords(pods, worst?.container.state.name ?? ''),
+      ...(worst ? await ownWords(worst, deps) : []),
+    ],
+    fix: undoFix(scene, deps, crash),
+    orElse: crashingPodFix(scene, deps),
   };
 }

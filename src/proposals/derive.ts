@@ -1,11 +1,24 @@
 import { parseAction, specOf } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
 import type { History } from '../health/history.ts';
-import type { Reader } from '../kube/api.ts';
-import { type ActionSpec, undoIntro } from '../kube/remediation.ts';
+import type { LogReader, Reader } from '../kube/api.ts';
+import { type ActionSpec, nothingToUndo, undoIntro } from '../kube/remediation.ts';
+import { redact } from '../lib/redact.ts';
+import { autoscalerBlindCase } from './autoscaler-blind.ts';
+import { configMissingCase } from './config-missing.ts';
 import { crashLoopCase } from './crash-loop.ts';
+import { createRejectedCase } from './create-rejected.ts';
+import { imagePullCase } from './image-pull.ts';
+import { jobFailedCase } from './job-failed.ts';
+import { nodeDownCase } from './node-down.ts';
+import { oomKilledCase } from './oom-killed.ts';
+import { probeFailingCase } from './probe-failing.ts';
+import { type Case, type Fix, reasonsInWords } from './proposal.ts';
 import { quotaCase } from './quota-exceeded.ts';
-import type { Case } from './proposal.ts';
+import { rolloutStuckCase } from './rollout-stuck.ts';
+import { storageFailedCase } from './storage-failed.ts';
+import { unschedulableCase } from './unschedulable.ts';
+import { evictedCase, sandboxFailedCase, volumeStuckCase } from './waiting.ts';
 
 export interface Subject {
   namespace: string;
@@ -28,12 +41,28 @@ export interface DeriveDeps {
   history: History;
   config: Config;
   nowMs: number;
+  /** The watcher's alone: no action depends on a log. */
+  logs?: LogReader;
 }
 
 /** One row per failure class: how its case is read and which fix it may take. */
-const cases: Readonly<Record<string, (subject: Subject, deps: DeriveDeps) => Promise<Case | undefined>>> = {
+export const cases: Readonly<Record<string, (subject: Subject, deps: DeriveDeps) => Promise<Case | undefined>>> = {
   QuotaExceeded: quotaCase,
+  CreateRejected: createRejectedCase,
+  ImagePull: imagePullCase,
+  ConfigMissing: configMissingCase,
+  OOMKilled: oomKilledCase,
   CrashLoop: crashLoopCase,
+  ProbeFailing: probeFailingCase,
+  RolloutStuck: rolloutStuckCase,
+  Unschedulable: unschedulableCase,
+  SandboxFailed: sandboxFailedCase,
+  VolumeStuck: volumeStuckCase,
+  StorageFailed: storageFailedCase,
+  Evicted: evictedCase,
+  JobFailed: jobFailedCase,
+  NodeDown: nodeDownCase,
+  AutoscalerBlind: autoscalerBlindCase,
 };
 
 /**
@@ -41,28 +70,52 @@ const cases: Readonly<Record<string, (subject: Subject, deps: DeriveDeps) => Pro
  * undefined: the subject is gone.
  */
 export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined> {
-  const read = cases[subject.class];
-  if (!read) return undefined;
-  const found = await read(subject, deps);
+  const read = Object.hasOwn(cases, subject.class) ? cases[subject.class] : undefined;
+  const found = await read?.(subject, deps);
   if (!found) return undefined;
-  const { fix, ...said } = found;
-  if ('refused' in fix) return { ...said, rationale: `${fix.refused}` };
-  if (!deps.config.actions.allow.includes(fix.action.type))
-    return { ...said, rationale: `${fix.action.type} is not in actions.allow` };
-  const { action, params } = parseAction(specOf(fix.action, fix.params));
-  const prepared = await action.prepare(params, { namespace: subject.namespace, fixUid: '', reader: deps.reader });
-  if (!prepared.ok) return { ...said, rationale: `${prepared.say}` };
-  return {
-    ...said,
-    action: specOf(fix.action, fix.params),
-    rationale: withUndo(fix.why, prepared.undo),
-  };
+  const { fix, orElse = [], ...said } = redacted(found);
+  const refusals: string[] = [];
+  for (const candidate of [fix, ...orElse]) {
+    const offer = await attempt(candidate, subject, deps);
+    if ('action' in offer) return { ...said, ...offer };
+    refusals.push(offer.refused);
+  }
+  return { ...said, rationale: reasonsInWords(refusals) };
 }
+
+/** Whether it may be done, and would be. */
+async function attempt(
+  fix: Fix,
+  { namespace }: Subject,
+  { config, reader }: DeriveDeps,
+): Promise<{ action: ActionSpec; rationale: string } | { refused: string }> {
+  if ('refused' in fix) return fix;
+  const { type } = fix.action;
+  if (!config.actions.allow.includes(type)) return { refused: `${type} is not in actions.allow` };
+  const spec = specOf(fix.action, fix.params);
+  if (!fix.action.params.safeParse(fix.params).success) return { refused: `${type} does not take what is needed here` };
+  const { action, params } = parseAction(spec);
+  const prepared = await action.prepare(params, { namespace, fixUid: '', reader });
+  return prepared.ok ? { action: spec, rationale: withUndo(fix.why, prepared.undo) } : { refused: prepared.say };
+}
+
+const redactedFix = (fix: Fix): Fix => ('refused' in fix ? { refused: redact(fix.refused) } : fix);
+
+/** All that came from the cluster, in one place. Not a command to put something back: that must stay as it is. */
+const redacted = ({ diagnosis, changed, evidence, fix, orElse = [] }: Case): Case => ({
+  diagnosis: redact(diagnosis),
+  changed: changed.map(redact),
+  evidence: evidence.map(redact),
+  fix: redactedFix(fix),
+  orElse: orElse.map(redactedFix),
+});
 
 const longestRationale = 2048;
 
 /** Half a command is worse than none: one that does not fit is kept with the execution, which has more room. */
 export function withUndo(why: string, undo: string): string {
+  const nothing = nothingToUndo(undo);
+  if (nothing) return `${why} ${nothing}`;
   const whole = `${why} ${undoIntro}\n${undo}`;
   return whole.length <= longestRationale
     ? whole

@@ -12,4 +12,15 @@ export interface Case {
   changed: string[];
   evidence: string[];
   fix: Fix;
+  /** Tried in this order, when those before cannot be offered. */
+  orElse?: readonly Fix[];
+}
+
+/** For what tapfix can only tell of. */
+export const nothingSafe = 'nothing safe to do by a tap';
+
+/** Why none of several is offered, each reason once. */
+export function reasonsInWords(refusals: readonly string[]): string {
+  const [only = nothingSafe, ...others] = new Set(refusals);
+  return others.length === 0 ? only : [only, ...others].map((reason) => reason.replace(/\.$/, '')).join('; ');
 }

@@ -1,22 +1,27 @@
 import type { Revision, Workload } from '../diagnosis/workload.ts';
 import { isReplicaSetAvailable, type History } from '../health/history.ts';
-import { hasCrashedLately, isCrashing, keepsCrashing } from '../health/loop.ts';
 import { windowMs } from '../health/stability.ts';
 import { longestUptimeMs } from '../health/workload.ts';
 import type { WayBack } from './proposal.ts';
+import { crash, type Trouble } from './trouble.ts';
 
 export interface UndoFacts {
   workload: Workload;
   history: History;
   stableForMs: number;
   nowMs: number;
+  /** Default: it crashes. */
+  trouble?: Trouble;
 }
 
 /**
  * How long a revision is known to have been healthy: as this process saw it, or by its pods' own words now. The words
  * of those that are left say nothing of those that are not: once it was seen to be short, only what was seen counts.
  */
-export function healthyMs({ view }: Revision, { workload, history, nowMs }: Omit<UndoFacts, 'stableForMs'>): number {
+export function healthyMs(
+  { view }: Revision,
+  { workload, history, nowMs }: Pick<UndoFacts, 'workload' | 'history' | 'nowMs'>,
+): number {
   const seen = history.longestAvailableMs(view.uid, nowMs);
   if (history.wasShort(view.uid)) return seen;
   const pods = workload.pods.filter((pod) => pod.owner?.uid === view.uid && !pod.deleting);
@@ -31,20 +36,32 @@ const longServiceMs = 600_000;
 const servedLong = ({ view }: Revision, { history, nowMs }: UndoFacts): boolean =>
   history.longestServingMs(view.uid, nowMs) >= longServiceMs;
 
+const revisioned: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet']);
+function kept(kind: string | undefined): string {
+  if (kind === undefined) return 'its owner is of no kind that tapfix knows';
+  return revisioned.has(kind) ? 'none is kept' : `a ${kind} keeps none`;
+}
+
 /** Pure. Undo only what the newest revision brought, and only to one that is known to have been healthy. */
 export function proposeUndo(facts: UndoFacts): WayBack {
-  const { workload, stableForMs } = facts;
+  const { workload, stableForMs, nowMs, trouble = crash } = facts;
   const { deployment, revisions, pods } = workload;
   const [newest, previous] = revisions;
-  if (!deployment || !newest) return { refused: 'no revision to go back to: it is not a Deployment' };
+  if (!newest) return { refused: `no revision to go back to: ${kept(workload.object.kind)}` };
   if (!previous) return { refused: 'this is its first revision, there is none to go back to' };
-  if (deployment.paused) return { refused: 'the rollout is paused, somebody is at work on it' };
+  if (deployment?.paused) return { refused: 'the rollout is paused, somebody is at work on it' };
   if (newest.view.createFailure)
-    return { refused: `pods of revision ${newest.view.revision} are refused, which is another trouble than a crash` };
+    return {
+      refused: `pods of revision ${newest.view.revision} are refused, which is another trouble than ${trouble.words.noun}`,
+    };
   const own = pods.filter((pod) => pod.owner?.uid === newest.view.uid);
-  if (pods.some((pod) => !own.includes(pod) && (isCrashing(pod, facts.nowMs) || keepsCrashing(pod, facts.nowMs))))
-    return { refused: `pods of an older revision crash as well, so revision ${newest.view.revision} did not bring it` };
-  if (!own.some((pod) => hasCrashedLately(pod, facts.nowMs))) return { refused: 'no pod of it crashes at the moment' };
+  if (pods.some((pod) => !own.includes(pod) && trouble.hadBefore(pod, nowMs)))
+    return {
+      refused: `pods of an older revision ${trouble.words.before}, so revision ${newest.view.revision} did not bring it`,
+    };
+  if (!own.some((pod) => trouble.has(pod, nowMs))) return { refused: trouble.words.none };
+  const notBrought = trouble.notBroughtBy?.(newest, previous);
+  if (notBrought) return { refused: notBrought };
   // A pod that crashes after a minute looks healthy for a minute, each time.
   const livedMs = longestUptimeMs(own.flatMap(({ containers }) => containers));
   if (healthyMs(newest, facts) >= windowMs('CrashLoop', stableForMs, livedMs) || servedLong(newest, facts))

@@ -1,5 +1,5 @@
 import { deleteResourceQuota } from '../actions/delete-resource-quota.ts';
-import { lastWriterOf } from '../diagnosis/changed.ts';
+import { lastWriterOf } from '../diagnosis/writers.ts';
 import { isWaiting, readBlocked, readQuota, type QuotaObject } from '../diagnosis/quota.ts';
 import { excessIn } from '../health/blocked.ts';
 import type { BlockedOwner } from '../health/quota.ts';

@@ -1,10 +1,13 @@
 import { iso } from '../lib/clock.ts';
 import { plain } from '../lib/plain.ts';
+import { redact } from '../lib/redact.ts';
 import type { Config } from '../config/schema.ts';
 import {
   conditionOf,
   group,
   type IncidentRecord,
+  isCleared,
+  phaseOf,
   type Remediation,
   type RemediationSpec,
 } from '../kube/remediation.ts';
@@ -34,6 +37,19 @@ export function recurrence(earlier: readonly Remediation[], type: string, nowMs:
   });
 }
 
+/** A fix of that type that was applied in this episode, and after which it was still broken. One that was never applied may be tried again. */
+const failedBefore = (earlier: readonly Remediation[], type: string): Remediation | undefined =>
+  earlier.find(
+    (fix) =>
+      !isCleared(fix) &&
+      fix.spec.action?.type === type &&
+      phaseOf(fix) === 'Failed' &&
+      fix.status?.execution?.appliedAt !== undefined,
+  );
+
+/** Whoever wrote it, and whatever is in it: from here it goes to a chat. */
+const said = (text: string, maxLength: number): string => plain(redact(text), maxLength);
+
 /** Pure. The spec of a new Remediation: all the card needs is in it. */
 export function remediationSpec(facts: RecordFacts): RemediationSpec {
   const { incident, derived, config, proposedBy } = facts;
@@ -46,13 +62,13 @@ export function remediationSpec(facts: RecordFacts): RemediationSpec {
       severity,
       reason: plain(reason, 128),
       object,
-      message: plain(message, 1024),
+      message: said(message, 1024),
       firstSeen: iso(firstSeenMs),
     },
-    diagnosis: plain(derived.diagnosis, 512),
+    diagnosis: said(derived.diagnosis, 512),
     context: {
-      changed: derived.changed.map((line) => plain(line, 512)).slice(0, 10),
-      evidence: derived.evidence.map((line) => plain(line, 512)).slice(0, 10),
+      changed: derived.changed.map((line) => said(line, 512)).slice(0, 10),
+      evidence: derived.evidence.map((line) => said(line, 512)).slice(0, 10),
     },
     ...('spec' in action ? { action: action.spec } : {}),
     rationale: plain('spec' in action ? derived.rationale : action.why, 2048),
@@ -65,6 +81,8 @@ export function remediationSpec(facts: RecordFacts): RemediationSpec {
 function allowedAction({ derived, earlier, notifyOnly, nowMs }: RecordFacts) {
   if (!derived.action) return { why: derived.rationale };
   if (notifyOnly) return { why: 'nothing is changed in this namespace' };
+  const failed = failedBefore(earlier, derived.action.type);
+  if (failed) return { why: `the same fix was applied at ${failed.status?.execution?.appliedAt} and did not help` };
   const before = recurrence(earlier, derived.action.type, nowMs);
   if (before) {
     const at = conditionOf(before, 'Applied')!.lastTransitionTime;
@@ -78,9 +96,14 @@ function allowedAction({ derived, earlier, notifyOnly, nowMs }: RecordFacts) {
 
 const ordinal = (n: number): string => ['', 'first', 'second', 'third'][n] ?? `${n}th`;
 
-export const remediationBody = (namespace: string, name: string, spec: RemediationSpec): object => ({
+export const remediationBody = (
+  namespace: string,
+  name: string,
+  spec: RemediationSpec,
+  annotations: Record<string, string> = {},
+): object => ({
   apiVersion: `${group}/v1alpha1`,
   kind: 'Remediation',
-  metadata: { name, namespace },
+  metadata: { name, namespace, ...(Object.keys(annotations).length > 0 && { annotations }) },
   spec,
 });

@@ -7,16 +7,55 @@ export interface FailureClass {
   forMs: number;
   /** The higher one names the incident when several are seen of one workload. */
   specificity: number;
+  /**
+   * Whether the live object says if it is still so. Of what only events tell nobody can: it needs a second sighting to be
+   * told, and is "no longer seen" at its end, never "recovered".
+   */
+  readable: boolean;
 }
 
+const seconds = 1_000;
+const minutes = 60_000;
+const row = (severity: Severity, forMs: number, specificity: number): FailureClass => ({
+  severity,
+  forMs,
+  specificity,
+  readable: true,
+});
+
+/**
+ * Every failure class there is. The more a class says about the cause, the higher it stands: what is below is often only
+ * what the same trouble looks like from further away.
+ */
 const table: Readonly<Record<string, FailureClass>> = {
-  QuotaExceeded: { severity: 'critical', forMs: 10_000, specificity: 90 },
-  CrashLoop: { severity: 'critical', forMs: 30_000, specificity: 50 },
+  NodeDown: row('critical', 1 * minutes, 100),
+  QuotaExceeded: row('critical', 10 * seconds, 90),
+  CreateRejected: row('critical', 10 * seconds, 85),
+  ConfigMissing: row('critical', 30 * seconds, 80),
+  ImagePull: row('critical', 30 * seconds, 75),
+  OOMKilled: row('critical', 0, 70),
+  CrashLoop: row('critical', 30 * seconds, 60),
+  StorageFailed: row('warning', 3 * minutes, 55),
+  VolumeStuck: row('warning', 3 * minutes, 50),
+  SandboxFailed: row('warning', 2 * minutes, 45),
+  Unschedulable: row('warning', 2 * minutes, 40),
+  ProbeFailing: row('warning', 2 * minutes, 30),
+  RolloutStuck: row('warning', 0, 20),
+  JobFailed: row('warning', 0, 15),
+  Evicted: row('warning', 1 * minutes, 10),
+  AutoscalerBlind: row('info', 5 * minutes, 5),
 };
 
-/** The table's row with what the config changes of it. */
+const unknown: FailureClass = { severity: 'warning', forMs: 2 * minutes, specificity: 0, readable: false };
+
+/** The table's row, or that of an event reason of the operator's own, with what the config changes of it. */
 export function classOf(name: string, config: Config): FailureClass {
-  const row = table[name] ?? { severity: 'warning', forMs: 120_000, specificity: 0 };
-  const own = config.classes[name];
-  return { ...row, severity: own?.severity ?? row.severity, forMs: own?.for ?? row.forMs };
+  const known = Object.hasOwn(table, name) ? table[name]! : ownRow(name, config);
+  const own = Object.hasOwn(config.classes, name) ? config.classes[name] : undefined;
+  return { ...known, severity: own?.severity ?? known.severity, forMs: own?.for ?? known.forMs };
+}
+
+function ownRow(name: string, { extraReasons }: Config): FailureClass {
+  const extra = extraReasons.find((one) => one.class === name);
+  return extra ? { ...unknown, severity: extra.severity, forMs: extra.for } : unknown;
 }

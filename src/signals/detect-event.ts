@@ -1,33 +1,29 @@
+import type { Config } from '../config/schema.ts';
 import type { EventView } from '../kube/views.ts';
+import { isKnownKind, resources } from '../kube/resources.ts';
+import { isNormalFailure, rowOf } from './reasons.ts';
 import type { Signal } from './signal.ts';
 
-/** The quota's name in "... is forbidden: exceeded quota: NAME, requested: ...", however the controller worded the rest. */
-export function quotaIn(message: string): string | undefined {
-  return /exceeded quota: ([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?:,|$)/.exec(message)?.[1];
+type Extra = Config['extraReasons'];
+type Found = Pick<Signal, 'class' | 'cause'>;
+
+/** What somebody asked for by its reason is taken as they said, Warning or not. */
+function ofOwnReasons({ reason }: EventView, extra: Extra): Found | undefined {
+  const found = extra.find((one) => one.reason === reason);
+  return found && { class: found.class };
 }
 
-type Rule = (event: EventView) => { class: string; cause?: Signal['cause'] } | undefined;
+const ofTable = (event: EventView): Found | undefined =>
+  event.type === 'Warning' || isNormalFailure(event) ? rowOf(event.reason)?.rule?.(event) : undefined;
 
-const podsRefusedByQuota: Rule = ({ type, reason, message }) => {
-  const quota = type === 'Warning' && reason === 'FailedCreate' ? quotaIn(message) : undefined;
-  return quota ? { class: 'QuotaExceeded', cause: { kind: 'ResourceQuota', name: quota } } : undefined;
-};
-
-/** kubelet also says BackOff of images that cannot be pulled: the words tell them apart. */
-const containerRestartsInALoop: Rule = ({ type, reason, message, object }) =>
-  type === 'Warning' && reason === 'BackOff' && object.kind === 'Pod' && /restarting failed container/i.test(message)
-    ? { class: 'CrashLoop' }
-    : undefined;
-
-const rules: readonly Rule[] = [podsRefusedByQuota, containerRestartsInALoop];
+/** Events about a Node are kept in the namespace default, which has nothing to do with it. */
+const isClusterWide = (kind: string): boolean => isKnownKind(kind) && !resources[kind].namespaced;
 
 /** Pure. undefined: not a failure that tapfix knows; unknown reasons are never guessed. */
-export function detectEvent(event: EventView): Signal | undefined {
-  for (const rule of rules) {
-    const found = rule(event);
-    if (!found) continue;
-    const { kind, name, uid, namespace } = event.object;
-    return { ...found, namespace, object: { kind, name, uid }, reason: event.reason, message: event.message };
-  }
-  return undefined;
+export function detectEvent(event: EventView, extra: Extra = []): Signal | undefined {
+  const found = ofOwnReasons(event, extra) ?? ofTable(event);
+  if (!found) return undefined;
+  const { kind, name, uid, namespace } = event.object;
+  const where = isClusterWide(kind) ? '' : namespace;
+  return { ...found, namespace: where, object: { kind, name, uid }, reason: event.reason, message: event.message };
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
+import { isMuted } from '../kube/mutes.ts';
 import { globMatches, isLiteral, matchesAny } from '../lib/glob.ts';
 import { SignalOutcome } from './signal.ts';
 
@@ -17,10 +18,15 @@ export interface Named {
   name: string;
 }
 
+/** A configuration, and what people muted in chat for a while. */
+export type Rules = Config & { muted?: readonly string[] };
+
 /** Kept, or dropped with the reason that is counted. */
-export function filterOutcome(config: Config, subject: Named, ownNamespace: string): SignalOutcome {
+export function filterOutcome(config: Rules, subject: Named, ownNamespace: string): SignalOutcome {
+  // What has no namespace (a Node) is told of by itself where "*" is watched; elsewhere when one of ours is touched.
   if (!isSelected(config, subject.namespace, ownNamespace)) return SignalOutcome.namespaceNotSelected;
   if (config.classes[subject.class]?.enabled === false) return SignalOutcome.classDisabled;
+  if (isMuted(config.muted ?? [], subject)) return SignalOutcome.muted;
   const fits = (glob: string | undefined, value: string): boolean => glob === undefined || globMatches(glob, value);
   const ignored = config.ignore.some(
     (rule) =>

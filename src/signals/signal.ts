@@ -1,3 +1,5 @@
+import type { Trouble } from '../health/trouble.ts';
+
 /** One observation of a failure, before anyone has judged it. */
 export interface Signal {
   class: string;
@@ -10,18 +12,43 @@ export interface Signal {
   message: string;
   /** It was there when we (again) began to look: perhaps news, perhaps long known. */
   listed?: boolean;
+  /** It was in the first list of this process: broken before we came. */
+  atStart?: boolean;
 }
+
+/** Everything that was found wrong with one object. */
+export const signalsOf = (
+  kind: string,
+  { namespace, name, uid }: { namespace: string; name: string; uid: string },
+  troubles: readonly Trouble[],
+): Signal[] =>
+  troubles.map(({ class: failureClass, cause, reason, message }) => ({
+    class: failureClass,
+    namespace,
+    object: { kind, name, uid },
+    ...(cause && { cause }),
+    reason: reason || failureClass,
+    message,
+  }));
 
 /** The same for every observation of the same trouble on the same object. */
 export const identityOf = ({ namespace, object, class: failureClass, cause }: Signal): string =>
-  [namespace, object.kind, object.name, object.uid, failureClass, cause?.name ?? ''].join('/');
+  [namespace, object.kind, object.name, object.uid, failureClass, cause ? `${cause.kind}/${cause.name}` : ''].join('/');
 
-/** What became of a signal: each one ends in exactly one of these, counted by it. */
+/** What became of a signal: each one ends in exactly one of these but `kept`, which only says that it goes on. */
 export const SignalOutcome = {
   kept: 'Kept',
+  told: 'Told',
+  /** Of what is told already. */
+  repeated: 'Repeated',
+  /** Of a shared cause that is told. */
+  symptom: 'Symptom',
   notAFailure: 'NotAFailure',
+  unreadable: 'Unreadable',
   namespaceNotSelected: 'NamespaceNotSelected',
   ignoredByRule: 'IgnoredByRule',
+  /** By somebody in chat, for a while. */
+  muted: 'Muted',
   ignoredByAnnotation: 'IgnoredByAnnotation',
   classDisabled: 'ClassDisabled',
   ownerUnknown: 'OwnerUnknown',
@@ -29,5 +56,7 @@ export const SignalOutcome = {
   healedBeforeTold: 'HealedBeforeTold',
   targetGone: 'TargetGone',
   noLongerTrue: 'NoLongerTrue',
+  /** Of what has no readable state: it was not seen again. */
+  noLongerSeen: 'NoLongerSeen',
 } as const;
 export type SignalOutcome = (typeof SignalOutcome)[keyof typeof SignalOutcome];

@@ -1,36 +1,35 @@
+import type { Config } from '../config/schema.ts';
 import type { History } from '../health/history.ts';
-import type { Api } from '../kube/api.ts';
-import {
-  type EventView,
-  type PodView,
-  type ReplicaSetView,
-  viewEvent,
-  viewPod,
-  viewReplicaSet,
-} from '../kube/views.ts';
-import { type Change, createWatch, type Watch } from '../kube/watch.ts';
+import type { Api, KubeObject } from '../kube/api.ts';
+import { createOptionalWatch } from '../kube/optional-watch.ts';
+import { type EventView, type ReplicaSetView, viewEvent, viewReplicaSet } from '../kube/views.ts';
+import { createWatch, type Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { detectEvent } from './detect-event.ts';
-import { detectPod } from './detect-pod.ts';
 import { type Signal, SignalOutcome } from './signal.ts';
+import { createSurroundings } from './surroundings.ts';
+import { clusterWide, namespaced, type Watcher } from './watchers.ts';
 
 export interface SourceDeps {
   api: Api;
   clock: Clock;
   log: Log;
-  /** undefined: the whole cluster. */
-  namespace: string | undefined;
-  history: History;
+  current(): Config;
   onSignal(signal: Signal): void;
   count(outcome: SignalOutcome, failureClass: string): void;
 }
 
-/** Each watch by name, for readiness and the silence metric. */
-export type Watches = Record<string, Watch>;
+type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log'> & {
+  namespace: string | undefined;
+  history: History;
+  /** Another watch saw the same until then. */
+  unseenSinceMs?: number | undefined;
+};
 
 /** Feeds the history of revisions: both roles need to know which were healthy. */
-export function watchRevisions({ api, clock, log, namespace, history }: Omit<SourceDeps, 'onSignal' | 'count'>): Watch {
+export function watchRevisions({ api, clock, log, namespace, history, unseenSinceMs }: RevisionDeps): Watch {
+  let blindSinceMs = unseenSinceMs;
   const observe = (view: ReplicaSetView): void => history.observe(view, clock.now());
   return createWatch<ReplicaSetView>({
     api,
@@ -40,31 +39,141 @@ export function watchRevisions({ api, clock, log, namespace, history }: Omit<Sou
     namespace,
     view: viewReplicaSet,
     onGap: (fromMs, untilMs) => history.blind(fromMs, untilMs),
-    onList: (views) => views.forEach(observe),
+    onList(views) {
+      if (blindSinceMs !== undefined) history.blind(blindSinceMs, clock.now());
+      blindSinceMs = undefined;
+      views.forEach(observe);
+    },
     onChange: (change) => (change.type === 'upsert' ? observe(change.view) : history.forget(change.uid)),
   });
 }
 
-/** Events and pod status, as signals. What is in the first list is offered like everything else: patience and the live re-check judge it. */
-export function watchSignals(deps: SourceDeps): Watches {
-  const { api, clock, log, namespace, onSignal, count } = deps;
-  const offer = (signal: Signal | undefined, listed = false): void =>
-    signal ? onSignal(listed ? { ...signal, listed } : signal) : count(SignalOutcome.notAFailure, '');
-  const each = <V>(detect: (view: V) => Signal | undefined) => ({
-    onList: (views: V[]): void => views.forEach((view) => offer(detect(view), true)),
-    onChange: (change: Change<V>): void => {
-      if (change.type === 'upsert') offer(detect(change.view));
-    },
-  });
-  const warnings = { kind: 'Event', fieldSelector: 'type=Warning', view: viewEvent } as const;
-  return {
-    events: createWatch<EventView>({ api, clock, log, namespace, ...warnings, ...each(detectEvent) }),
-    pods: createWatch<PodView>({ api, clock, log, namespace, kind: 'Pod', view: viewUnhealthyPod, ...each(detectPod) }),
-  };
+/** Whether it happened while we looked, or was there when we (again) began to. */
+type How = Pick<Signal, 'listed' | 'atStart'>;
+const news: How = {};
+const inLaterList: How = { listed: true };
+const inFirstList: How = { listed: true, atStart: true };
+
+/** One of each for every scope. */
+export const scopedWatches: readonly string[] = ['events', ...Object.keys(namespaced)];
+export const clusterWatches: readonly string[] = Object.keys(clusterWide);
+
+export interface SignalSource {
+  /** By name; of a scope that is opened later what is broken already was not found at a start. */
+  inScope(scope: string | undefined, when: 'start' | 'later'): Record<string, Watch>;
+  ofCluster(): Record<string, Watch>;
+  /** An operator's own events need not be Warnings; those of Kubernetes that are not tell nothing that status does not. */
+  otherEvents(scope: string | undefined, when: 'start' | 'later'): Watch;
+  /** Nobody looks there any more: what was held of it is forgotten. */
+  leave(isLeft: (namespace: string) => boolean): void;
 }
 
-/** Healthy pods are nobody's business here: they leave no trace. */
-const viewUnhealthyPod: typeof viewPod = (object) => {
-  const pod = viewPod(object);
-  return pod && !pod.ready && !pod.deleting ? pod : undefined;
-};
+/**
+ * Events and the status of objects, as signals. What is in the first list is offered like everything else: patience and
+ * the live re-check judge it.
+ */
+export function createSignalSource(deps: SourceDeps): SignalSource {
+  const { api, clock, log, current, onSignal, count } = deps;
+  const { around, shelves } = createSurroundings();
+  const ground = { api, clock, log };
+
+  function hand(signals: readonly Signal[], how: How): void {
+    for (const signal of signals) onSignal({ ...signal, ...how });
+  }
+
+  function offer(signals: readonly Signal[], how: How): void {
+    if (signals.length === 0) count(SignalOutcome.notAFailure, '');
+    hand(signals, how);
+  }
+
+  /** What nobody can make sense of is counted, and nothing else. */
+  function readable<V>(object: KubeObject, view: (object: KubeObject) => V | undefined): V | undefined {
+    const seen = view(object);
+    if (seen === undefined) count(SignalOutcome.unreadable, '');
+    return seen;
+  }
+
+  /** A page at a time, and nothing is kept: there may be a hundred thousand. */
+  function watchEvents(
+    namespace: string | undefined,
+    fieldSelector: string,
+    matters: (event: EventView) => boolean,
+    firstList: How,
+  ): Watch {
+    let list = firstList;
+    const tell = (event: EventView, how: How): void => {
+      const signal = detectEvent(event, current().extraReasons);
+      offer(signal ? [signal] : [], how);
+    };
+    return createWatch<EventView>({
+      ...ground,
+      kind: 'Event',
+      namespace,
+      fieldSelector,
+      view(object) {
+        const event = readable(object, viewEvent);
+        return event && matters(event) ? event : undefined;
+      },
+      onPage: (page) => page.forEach((event) => tell(event, list)),
+      onList: () => void (list = inLaterList),
+      onChange: (change) => void (change.type === 'upsert' && tell(change.view, news)),
+    });
+  }
+
+  function watchStatus<V>(namespace: string | undefined, watcher: Watcher<V>, firstList: How): Watch {
+    const { kind, view, matters, detect, echo } = watcher;
+    const shelf = watcher.shelf?.(shelves);
+    let list = firstList;
+    /** First what it says about others: one that is down takes its pods with it. */
+    const tell = (views: readonly V[], how: How): void => {
+      if (echo) hand(echo(views, around), how);
+      if (detect) for (const one of views) offer(detect(one, clock.now(), around), how);
+    };
+    return createWatch<V>({
+      ...ground,
+      kind,
+      namespace,
+      view(object) {
+        const seen = readable(object, view);
+        return seen !== undefined && matters(seen) ? seen : undefined;
+      },
+      onList(views) {
+        shelf?.replace(views, namespace);
+        tell(views, list);
+        list = inLaterList;
+      },
+      onChange(change) {
+        if (change.type === 'upsert') {
+          shelf?.set(change.view);
+          tell([change.view], news);
+        } else {
+          shelf?.delete(change.uid);
+          tell([], news);
+        }
+      },
+    });
+  }
+
+  const isAskedFor = ({ reason }: EventView): boolean => current().extraReasons.some((one) => one.reason === reason);
+  const firstOf = (when: 'start' | 'later'): How => (when === 'start' ? inFirstList : inLaterList);
+  return {
+    inScope(scope, when) {
+      const watches: Record<string, Watch> = {
+        events: watchEvents(scope, 'type=Warning', () => true, firstOf(when)),
+      };
+      for (const [name, use] of Object.entries(namespaced))
+        use((watcher) => (watches[name] = watchStatus(scope, watcher, firstOf(when))));
+      return watches;
+    },
+    ofCluster() {
+      const watches: Record<string, Watch> = {};
+      for (const [name, use] of Object.entries(clusterWide))
+        use((watcher) => (watches[name] = createOptionalWatch({ ...ground, kind: watcher.kind }, watchStatus(undefined, watcher, inFirstList)))); // prettier-ignore
+      return watches;
+    },
+    otherEvents: (scope, when) => watchEvents(scope, 'type!=Warning', isAskedFor, firstOf(when)),
+    leave(isLeft) {
+      for (const shelf of [shelves.pods, shelves.claims]) shelf.forget(isLeft);
+    },
+  };
+}

@@ -7,31 +7,48 @@ import { containerdVersion, kubernetesNames, kubernetesVersion } from './facts.t
 import { exec } from './exec.ts';
 
 const here = import.meta.dirname;
-const sources = ['k8s/go.mod', 'k8s/go.sum', 'k8s/main.go', 'workload/go.mod', 'workload/main.go'];
+const clusterSources = ['k8s/go.mod', 'k8s/go.sum', 'k8s/main.go'];
+const workloadSources = ['workload/go.mod', 'workload/main.go'];
 const stripped = '-s -w';
 
 type Say = (line: string) => void;
 
 /** Builds every program of the cluster, once per version, and returns the directory that holds them. */
 export async function buildPrograms(say: Say, signal: AbortSignal): Promise<string> {
-  const target = join(cacheDirectory(), `cluster-${await fingerprint()}`);
-  if (existsSync(target)) return target;
+  const target = join(cacheDirectory(), `cluster-${await fingerprint(clusterSources)}`);
+  await makeOnce(target, (directory) => compileInto(directory, say, signal));
+  return target;
+}
+
+/** The program in the images of the cluster's pods: a second's work, so it is kept apart from what takes minutes. */
+export async function buildWorkload(signal: AbortSignal): Promise<string> {
+  const target = join(cacheDirectory(), `workload-${await fingerprint(workloadSources)}`);
+  await makeOnce(
+    target,
+    (directory) =>
+    go(['build', '-trimpath', '-ldflags', stripped, '-o', join(directory, 'workload'), '.'], { directory: 'workload', signal }), // prettier-ignore
+  );
+  return join(target, 'workload');
+}
+
+/** A directory that is there as a whole or not at all. */
+async function makeOnce(target: string, fill: (directory: string) => Promise<void>): Promise<void> {
+  if (existsSync(target)) return;
   await mkdir(dirname(target), { recursive: true });
   const unfinished = await mkdtemp(`${target}.unfinished-`);
   try {
-    await compileInto(unfinished, say, signal);
+    await fill(unfinished);
     await renameUnlessThere(unfinished, target);
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
-  return target;
 }
 
 function cacheDirectory(): string {
   return process.env.TAPFIX_CACHE ?? join(homedir(), '.cache', 'tapfix');
 }
 
-async function fingerprint(): Promise<string> {
+async function fingerprint(sources: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(`${kubernetesVersion}\n${containerdVersion}\n`);
   for (const source of sources) hash.update(`${source}\n`).update(await readFile(join(here, source)));
   return hash.digest('hex').slice(0, 12);
@@ -44,8 +61,6 @@ async function compileInto(directory: string, say: Say, signal: AbortSignal): Pr
   await withProgress(say, `building containerd ${containerdVersion} (once, about 3 minutes)`, () =>
     compileContainerd(directory, signal),
   );
-  const workload = join(directory, 'workload');
-  await go(['build', '-trimpath', '-ldflags', stripped, '-o', workload, '.'], { directory: 'workload', signal });
 }
 
 async function compileKubernetes(directory: string, signal: AbortSignal): Promise<void> {

@@ -29,6 +29,9 @@ export async function buildImageTar({ dockerfile, context, tag, out }: ImageRequ
   });
 }
 
+/** Names by which the program can be called as well, as in an image with a shell. */
+const alsoKnownAs = ['/bin/sleep', '/bin/false'];
+
 /** An image of one static program. A label keeps two tags of one program apart: two images, not one with two names. */
 export async function buildProgramImage(
   binary: string,
@@ -40,6 +43,8 @@ export async function buildProgramImage(
   if (program === undefined) throw new RangeError('an image needs an entrypoint');
   await inEmptyRoot(async (root) => {
     await addFile(root, binary, program);
+    await mkdir(join(root, 'bin'), { recursive: true });
+    for (const name of alsoKnownAs) await symlink(program, join(root, name));
     await packImage(root, tag, { Entrypoint: entrypoint, User: '65532', Labels: { tag } }, out);
   });
 }

@@ -5,8 +5,7 @@ import { buildProgramImage } from './image.ts';
 import type { Layout } from './layout.ts';
 
 /** Packs the images every cluster starts with and returns their files. */
-export async function packOwnImages(programs: string, at: Layout): Promise<string[]> {
-  const workload = join(programs, 'workload');
+export async function packOwnImages(at: Layout): Promise<string[]> {
   const wanted = [
     { tag: pauseImage, entrypoint: ['/pause', 'pause'] },
     ...appImages.map((tag) => ({ tag, entrypoint: ['/app'] })),
@@ -14,7 +13,7 @@ export async function packOwnImages(programs: string, at: Layout): Promise<strin
   return Promise.all(
     wanted.map(async ({ tag, entrypoint }) => {
       const out = join(at.images, `${tag.replaceAll(/\W/g, '-')}.tar`);
-      await buildProgramImage(workload, tag, entrypoint, out);
+      await buildProgramImage(at.workload, tag, entrypoint, out);
       return out;
     }),
   );

@@ -15,6 +15,8 @@ export function layout(dir: string) {
     cni: join(dir, 'config', 'cni'),
     etcd: join(dir, 'etcd'),
     images: join(dir, 'images'),
+    /** The program in every image of ours. */
+    workload: join(dir, 'workload'),
     logs: join(dir, 'log'),
     auditLog: join(dir, 'log', 'audit.log'),
     pids: join(dir, 'run'),

@@ -1,7 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
+import { cp, mkdtemp } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildPrograms } from './build.ts';
+import { buildPrograms, buildWorkload } from './build.ts';
 import { layout } from './layout.ts';
 import { runInNamespaces } from './namespaces.ts';
 import { thisMachine, whatIsMissing } from './prerequisites.ts';
@@ -20,8 +20,10 @@ async function main(argv: readonly string[], signal: AbortSignal): Promise<numbe
   const missing = whatIsMissing(thisMachine());
   if (missing !== undefined) return complain(missing, 1);
   const programs = await buildPrograms((line) => console.error(line), signal);
+  const workload = await buildWorkload(signal);
   const at = layout(await mkdtemp(join(tmpdir(), 'tapfix-cluster-')));
   try {
+    await cp(workload, at.workload);
     return await runInNamespaces(['inside.ts', programs, at.dir, ...command], at, signal);
   } finally {
     await removeTraces(at, process.env.TAPFIX_KEEP_LOGS !== undefined);

@@ -28,7 +28,7 @@ function kubeletConfig(at: Layout, { cgroupRoot }: NodeOptions): object {
     tlsPrivateKeyFile: at.key('kubelet-server'),
     containerRuntimeEndpoint: `unix://${containerdSocket}`,
     configMapAndSecretChangeDetectionStrategy: 'Watch',
-    maxPods: 110,
+    maxPods: 400, // what one test file leaves behind must not keep the next from running
     // There is no DNS server; without an address every pod gets a MissingClusterDNS warning.
     clusterDNS: ['10.0.0.10'],
     clusterDomain: 'cluster.local',

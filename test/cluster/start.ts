@@ -39,7 +39,7 @@ export async function startCluster(programs: string, at: Layout, cgroupRoot: str
   const healthy = (name: ComponentName) => until(name, () => isHealthy(all[name].healthUrl ?? ''));
 
   const ownImages = async (): Promise<void> => {
-    const files = await packOwnImages(programs, at);
+    const files = await packOwnImages(at);
     await until('containerd', async () => existsSync(containerdSocket));
     for (const file of files) await importImage(programs, file);
   };

@@ -10,9 +10,10 @@ const update = process.env['UPDATE_GOLDEN'] === '1';
 function keysOf(): (data: string) => string {
   const seen: string[] = [];
   return (data) => {
-    const [verb = '', uid = ''] = data.split(':');
+    const [verb = '', uid = '', page = ''] = data.split(':');
+    if (verb === 'p') return `p ${page}`;
     if (!seen.includes(uid)) seen.push(uid);
-    return `${{ a: 'a', r: 'r', c: 'y', b: 'n' }[verb]} ${seen.indexOf(uid) + 1}`;
+    return `${{ a: 'a', r: 'r', c: 'y', b: 'n', k: 'i', d: 'd', z: 's', o: 'i', g: 'g' }[verb]} ${seen.indexOf(uid) + 1}`;
   };
 }
 

@@ -1,13 +1,26 @@
 import { nameOf } from '../../src/notices/people.ts';
+import type { NoticeSpec } from '../../src/kube/notice.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
+import { composeMessage } from '../../src/notices/compose.ts';
 import type { MessageContext } from '../../src/notices/context.ts';
-import { aConfig, aFix, aNotice, aQuotaFix, approvedByAda, at, condition, executed, uidOf } from '../support/fixes.ts';
+import type { Message } from '../../src/notices/message.ts';
+import { composePage } from '../../src/notices/page.ts';
+import { type FixOptions, aConfig, aFix, aNotice, aQuotaFix, approvedByAda, at, condition, executed, uidOf } from '../support/fixes.ts';
 
 export interface Scene {
   name: string;
   members: Remediation[];
   context: MessageContext;
+  form?: NoticeSpec['form'];
+  /** The list of all of them, opened on this page. */
+  page?: number;
 }
+
+/** What is shown of it. */
+export const messageIn = ({ members, context, form, page }: Scene): Message =>
+  page === undefined
+    ? composeMessage(members, context, form)
+    : composePage(members, context, { notice: context.notice!, page });
 
 export const aContext = (over: Partial<MessageContext> = {}): MessageContext => ({
   cluster: 'prod-eu',
@@ -27,6 +40,13 @@ const scene = (name: string, members: Remediation[], over: Partial<MessageContex
   context: aContext(over),
 });
 
+/** All of them as one start found them. */
+const foundAtStart = (name: string, members: Remediation[]): Scene => {
+  const annotations = { 'tapfix.dev/found-at-start': at('02:12:04') };
+  const found = members.map((fix) => ({ ...fix, metadata: { ...fix.metadata, annotations } }));
+  return { ...scene(name, found), form: 'boot' };
+};
+
 const sightings = (ready: number) => ({ count: 14, lastSeen: at('02:14:34'), ready, desired: 3 });
 const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: Date.parse(at('02:14:50')) };
 const approved = { approval: approvedByAda };
@@ -43,6 +63,23 @@ const successor = aFix({ n: 2, spec: { follows: { name: replaced.metadata.name, 
 const expired = (n: number, name: string) => aFix({ n, name, phase: 'Expired', conditions: [condition('Expired', '02:42:35')] });
 const notRecovered = condition('Failed', '02:24:12', { reason: 'NotRecovered', message: 'not healthy within 10 min' });
 
+const node = (over: FixOptions = {}) => aNotice({ n: 9, name: 'worker-3', namespace: 'tapfix', ...over, incident: { class: 'NodeDown', severity: 'critical', object: { kind: 'Node', name: 'worker-3', uid: uidOf(909) } }, spec: { diagnosis: 'kubelet has not posted its status since 2026-11-16T02:11:20Z', rationale: 'nothing is done to nodes by a tap' }, status: { sightings: { count: 1, lastSeen: at('02:12:34'), ready: 0, desired: 0, affected: ['shop/Deployment/web', 'shop/StatefulSet/db', 'pay/Deployment/api'] }, ...over.status } });
+
+const notice = 'c0ffee00c0ffee00c0ffee00c0ffee00';
+const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
+const pulls = (count: number, from: number, namespace: string) => times(count, (n) => aFix({ n: from + n, name: `svc-${from + n}`, namespace, incident: { class: 'ImagePull', firstSeen: at(`02:12:${String(5 + (n % 9)).padStart(2, '0')}`) }, spec: { diagnosis: `image registry.internal/svc-${from + n}:2: registry registry.internal does not answer (time-out)` } }));
+const crashes = times(9, (n) => aFix({ n: 800 + n, name: `job-${n}`, namespace: `team-${n}`, spec: { diagnosis: `container app exits ${n} within a second` } }));
+const stranded = times(5, (n) => aNotice({ n: 850 + n, name: `big-${n}`, namespace: n < 3 ? 'shop' : 'data' }));
+const stormed = [...pulls(117, 1, 'shop'), ...pulls(60, 200, 'payments'), ...pulls(21, 300, 'search'), ...crashes, ...stranded];
+const storm = (name: string, members: Remediation[], over: Partial<MessageContext> = {}): Scene => ({ ...scene(name, members, { notice, ...over }), form: 'storm' });
+const recovering = (fix: Remediation, n: number): Remediation => n % 3 === 0 ? fix : { ...fix, spec: { ...fix.spec, approval: approvedByAda }, status: { ...fix.status!, phase: n % 3 === 1 ? 'Applied' : 'Recovered' } };
+const over = (fix: Remediation): Remediation => ({ ...fix, status: { ...fix.status!, phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] } });
+/** Ben is on it, and it is silent for an hour. */
+const attended = (fix: Remediation): Remediation => ({
+  ...fix,
+  metadata: { ...fix.metadata, annotations: { 'tapfix.dev/acknowledged-by': 'telegram:222', 'tapfix.dev/snoozed-until': at('03:14:10') } },
+});
+
 /** Every state a card can be in. */
 export const scenes: readonly Scene[] = [
   scene('proposed', [aFix()]),
@@ -57,6 +94,9 @@ export const scenes: readonly Scene[] = [
     aFix({ conditions: [condition('Rehearsed', '02:12:36'), condition('Confirmed', '02:12:36', { status: 'False', message: 'revision 41 was not seen healthy' })], unrehearsed: true, status: { preview: { diff: 'app image  b → a', targetHash: 'x', at: at('02:12:36') } } }),
   ]),
   scene('proposed nobody may approve', [aFix()], { approvable: () => false }),
+  scene('proposed and taken', [attended(aFix())]),
+  scene('noticed and taken', [attended(aNotice())]),
+  scene('taken by one of several', [aFix(), attended(web), mail]),
   scene('approved', [aFix(approved)]),
   scene('applying', [aFix({ ...approved, phase: 'Applying' })]),
   scene('applied', [aFix({ ...approved, phase: 'Applied', status: { execution: executed, sightings: sightings(2) } })]),
@@ -64,6 +104,7 @@ export const scenes: readonly Scene[] = [
   scene('recovered before it was counted again', [aFix({ ...approved, phase: 'Recovered', status: { execution: executed, sightings: sightings(0) }, conditions: [condition('Recovered', '02:14:53')] })]),
   scene('recovered by kubectl', [aFix({ approval: { state: 'Approved', by: 'grace', via: 'kubernetes' }, phase: 'Recovered', status: { execution: executed, sightings: sightings(3) }, conditions: [condition('Approved', '02:14:10'), condition('Recovered', '02:14:53')] })]),
   scene('failed not recovered', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(0) }, conditions: [notRecovered] })]),
+  scene('failed made it worse', [aFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, readyBefore: 2, readyAfter: 0 }, sightings: sightings(0) }, conditions: [notRecovered] })]),
   scene('failed healthy later', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(3) }, conditions: [notRecovered, condition('IncidentCleared', '02:50:00')] })]),
   scene('failed and gone later', [aFix({ ...approved, phase: 'Failed', status: { execution: executed, sightings: sightings(3) }, conditions: [notRecovered, condition('IncidentCleared', '02:50:00', { reason: 'Gone' })] })]),
   scene('failed not applied', [aFix({ ...approved, phase: 'Failed', conditions: [condition('Failed', '02:14:12', { reason: 'TargetChanged', message: 'the Deployment has changed since it was approved' })] })]),
@@ -88,6 +129,9 @@ export const scenes: readonly Scene[] = [
   scene('quota failed', [aQuotaFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, undo: quotaUndo, blocked } }, conditions: [notRecovered] })]),
   scene('quota failed with a long command', [aQuotaFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, undo: longUndo, blocked } }, conditions: [notRecovered] })]),
   scene('quota failed and over later', [aQuotaFix({ ...approved, phase: 'Failed', status: { execution: { ...executed, undo: quotaUndo, blocked } }, conditions: [notRecovered, condition('IncidentCleared', '02:50:00', { reason: 'Gone' })] })]),
+  scene('node resolved', [node({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] })]),
+  scene('node gone', [node({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20', { reason: 'Gone' })] })]),
+  scene('a node and a workload', [node(), web]),
   scene('three at once', [aFix(), web, mail]),
   scene('three at once one left', [aFix({ approval: rejected }), web, aNotice({ n: 4, name: 'mail', phase: 'Resolved' })]),
   scene('two teams at once', [aFix({ name: 'api' }), aFix({ n: 2, name: 'api', namespace: 'payments' })]),
@@ -95,5 +139,18 @@ export const scenes: readonly Scene[] = [
   scene('one being fixed one left', [aFix({ ...approved, phase: 'Applied', status: { execution: executed, sightings: sightings(2) } }), web]),
   scene('past its time', [aFix()], { nowMs: Date.parse(at('02:50:00')) }),
   scene('switched off', [aFix()], { allowed: () => false }),
-  scene('many at once', Array.from({ length: 12 }, (_, n) => aFix({ n: n + 1, name: `svc-${n + 1}` }))),
+  foundAtStart('found at start', [aFix({ name: 'api' }), aNotice()]),
+  foundAtStart('found at start one', [aFix({ name: 'api' })]),
+  foundAtStart('found at start one left', [aFix({ name: 'api', ...approved, phase: 'Recovered', status: { execution: executed, sightings: sightings(3) }, conditions: [condition('Recovered', '02:14:53')] }), aNotice()]),
+  foundAtStart('found at start all over', [aFix({ name: 'api', phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] }), aNotice({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:50')] })]),
+  foundAtStart('found at start in two namespaces', [aFix({ name: 'api' }), aFix({ n: 6, name: 'api', namespace: 'payments' }), aNotice(), web, mail]),
+  storm('storm', stormed),
+  storm('storm of warnings', stranded.flatMap((fix, n) => times(5, (m) => ({ ...fix, metadata: { ...fix.metadata, uid: uidOf(2000 + 10 * n + m) } })))),
+  storm('storm that somebody is on', stormed.map(attended)),
+  storm('storm half way', stormed.map(recovering)),
+  storm('storm over', stormed.map(over)),
+  { ...storm('page first', stormed), page: 1 },
+  { ...storm('page last', stormed), page: 22 },
+  { ...storm('page where one is asked about', times(3, (n) => aFix({ n: 40 + n, name: `api-${n}` })), { confirm: ['RolloutUndo'], confirming: (fix) => (fix.metadata.uid === uidOf(41) ? asked : undefined) }), page: 1 },
+  scene('many at once', Array.from({ length: 12 }, (_, n) => aFix({ n: n + 1, name: `svc-${n + 1}` })), { notice }),
 ];

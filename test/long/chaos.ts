@@ -1,5 +1,8 @@
 import { ApiError, type Reader, Unreachable } from '../../src/kube/api.ts';
 import { isOver, type Remediation } from '../../src/kube/remediation.ts';
+import type { Kind } from '../../src/kube/resources.ts';
+import { classNames } from '../../src/config/vocabulary.ts';
+import type { ControllerDeps } from '../../src/controller/controller.ts';
 import { readHealth } from '../../src/diagnosis/health.ts';
 import { parseAction } from '../../src/actions/table.ts';
 import { canonical } from '../../src/lib/hash.ts';
@@ -7,10 +10,10 @@ import { type Call, dyingAt, isWrite } from '../support/fake-api.ts';
 import type { World } from '../unit/controller/world.ts';
 import type { Random } from './random.ts';
 
-/** One of the two actions, as a target that others change as well. */
+/** One of the actions, and its target, which others change as well. */
 export interface Stage {
   make(): World;
-  kind: 'Deployment' | 'ResourceQuota';
+  kind: Kind;
   name: string;
   /** What others do to the target. */
   others: Readonly<Record<string, (world: World) => void>>;
@@ -110,7 +113,13 @@ export async function liveThrough(stage: Stage, random: Random): Promise<Ending>
   if (decision === 'reject') later(random.int(0, 40_000), () => void server.change('Remediation', 'shop', name, { spec: { approval: { state: 'Rejected', by: 'telegram:7' } } })); // prettier-ignore
   if (decision === 'never') server.change('Remediation', 'shop', name, { spec: { ttlMinutes: 1 } });
 
-  const real = { readHealth: (reader: Reader, subject: Parameters<typeof readHealth>[1], nowMs: number) => readHealth(reader, subject, nowMs) }; // prettier-ignore
+  // There are no pods in these worlds to show what it was noticed for: while it is not well, it has that.
+  const real: Pick<ControllerDeps, 'readHealth'> = {
+    readHealth: async (...asked) => {
+      const live = await readHealth(...asked);
+      return live.healthy ? live : { ...live, troubles: classNames };
+    },
+  };
   ending.kills = random.int(0, 3);
   for (let life = 0; life < ending.kills; life++) {
     let calls = random.int(1, 60);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { actions } from '../../src/actions/table.ts';
+import { aPodOf, imageWorld, podWorld, restartWorld, scaleWorld } from '../unit/controller/action-worlds.ts';
 import { good, imageOf, quotaWorld, template, undoWorld, type World } from '../unit/controller/world.ts';
 import { type Ending, liveThrough, type Stage } from './chaos.ts';
 import { forSeeds, randomOf } from './random.ts';
@@ -8,16 +10,23 @@ const counts = (n: number) => ({ replicas: 3, updatedReplicas: 3, readyReplicas:
 const change = ({ server }: World, patch: object) => void server.change('Deployment', 'shop', 'checkout', patch);
 
 /** The Deployment's controller: what was rolled out becomes ready, or does not. */
-function rollOut(world: World, delayMs: number | undefined): void {
-  const { generation } = world.server.get('Deployment', 'shop', 'checkout')!.metadata;
-  change(world, { status: { ...counts(0), observedGeneration: generation } });
-  if (delayMs === undefined) return;
-  void world.clock.sleep(delayMs).then(() => {
-    const now = world.server.get('Deployment', 'shop', 'checkout');
-    if (now && imageOf(world.server) === good)
-      change(world, { status: { ...counts(3), observedGeneration: now.metadata.generation } });
-  });
-}
+const rollOut =
+  (isGood: (world: World) => boolean) =>
+  (world: World, delayMs: number | undefined): void => {
+    const { generation } = world.server.get('Deployment', 'shop', 'checkout')!.metadata;
+    change(world, { status: { ...counts(0), observedGeneration: generation } });
+    if (delayMs === undefined) return;
+    void world.clock.sleep(delayMs).then(() => {
+      const now = world.server.get('Deployment', 'shop', 'checkout');
+      if (now && isGood(world))
+        change(world, { status: { ...counts(3), observedGeneration: now.metadata.generation } });
+    });
+  };
+
+const isWhole = ({ server }: World): boolean => {
+  const live = server.get('Deployment', 'shop', 'checkout');
+  return !live || (live['status'] as { availableReplicas?: number }).availableReplicas === 3;
+};
 
 const undo: Stage = {
   make: undoWorld,
@@ -30,11 +39,39 @@ const undo: Stage = {
     'writes its status': (world) => change(world, { status: { replicas: 2 } }),
     'pauses it': (world) => change(world, { spec: { paused: true } }),
   },
-  follow: rollOut,
-  isHealthy: ({ server }) => {
-    const live = server.get('Deployment', 'shop', 'checkout');
-    return !live || (live['status'] as { availableReplicas?: number }).availableReplicas === 3;
+  follow: rollOut(({ server }) => imageOf(server) === good),
+  isHealthy: isWhole,
+};
+
+/** Done twice it would be another restart: what was lost on the way must not lead to that. */
+const restart: Stage = { ...undo, make: restartWorld('Deployment'), follow: rollOut(() => true) };
+
+const patchImage: Stage = { ...undo, make: imageWorld };
+
+const scaling: Stage = {
+  ...undo,
+  make: scaleWorld,
+  others: { ...undo.others, 'scales it otherwise': (world) => change(world, { spec: { replicas: 7 } }) },
+  follow: rollOut(({ server }) => (server.get('Deployment', 'shop', 'checkout')!['spec'] as { replicas: number }).replicas === 3), // prettier-ignore
+};
+
+const pod: Stage = {
+  make: podWorld('Deployment'),
+  kind: 'Pod',
+  name: 'checkout-x2x4z',
+  others: {
+    'deletes it': ({ server }) => void server.remove('Pod', 'shop', 'checkout-x2x4z'),
+    'puts another in its place': ({ server }) => {
+      const { uid } = server.get('ReplicaSet', 'shop', 'checkout')!.metadata;
+      server.remove('Pod', 'shop', 'checkout-x2x4z');
+      aPodOf(server, 'ReplicaSet', uid, 'checkout-x2x4z');
+    },
+    'writes its status': ({ server }) =>
+      server.get('Pod', 'shop', 'checkout-x2x4z') &&
+      void server.change('Pod', 'shop', 'checkout-x2x4z', { status: { message: 'seen' } }),
   },
+  follow: rollOut(() => true),
+  isHealthy: isWhole,
 };
 
 const quota: Stage = {
@@ -64,7 +101,11 @@ const quota: Stage = {
 
 const endings = ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved'];
 
-for (const [name, stage] of Object.entries({ undo, 'quota deletion': quota }))
+const stages = { undo, 'quota deletion': quota, restart, 'pod deletion': pod, 'image change': patchImage, scaling };
+
+test('every action is among them', () => assert.equal(Object.keys(stages).length, actions.length));
+
+for (const [name, stage] of Object.entries(stages))
   test(`${name}: whatever is killed, lost, refused or changed by others, at most one change, of what was shown`, async () => {
     const all = await forSeeds(200, async (seed) => {
       const ending = await liveThrough(stage, randomOf(seed));
@@ -73,8 +114,8 @@ for (const [name, stage] of Object.entries({ undo, 'quota deletion': quota }))
       assert.equal(ending.rash, 0, 'said Recovered too early');
       assert.equal(ending.bindings, 0, 'rights are left');
       assert.ok(endings.includes(ending.phase ?? ''), `ended as ${ending.phase} (${JSON.stringify(ending)})`);
-      // Of a quota somebody has to be nudged, which the faults may prevent; an undo heals, however its answers were lost.
-      const isDone = stage === undo && ending.changes === 1 && ending.heals && !ending.other;
+      // Of a quota somebody has to be nudged, which the faults may prevent; the others heal, however their answers were lost.
+      const isDone = stage !== quota && ending.changes === 1 && ending.heals && !ending.other;
       if (isDone) assert.equal(ending.phase, 'Recovered', 'applied and healthy, but not said');
       return ending;
     });

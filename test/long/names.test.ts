@@ -5,6 +5,7 @@ import { ownerByName } from '../../src/incidents/generated-name.ts';
 import { incidentKey, numberOf, partsOf, remediationName } from '../../src/incidents/key.ts';
 
 const numRuns = 3_000;
+const nowMs = Date.parse('2026-11-16T03:12:00Z');
 const lower = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const alphanums = 'bcdfghjklmnpqrstvwxz2456789';
 const from = (alphabet: string, minLength: number, maxLength = minLength) =>
@@ -65,10 +66,10 @@ test('names of 4,000 different incidents in one namespace do not collide', () =>
 test('a pod and a ReplicaSet named by Kubernetes lead to their Deployment', () =>
   fc.assert(
     fc.property(fc.oneof(label, spoken), templateHash, podSuffix, (name, hash, suffix) => {
-      assert.deepEqual(ownerByName('ReplicaSet', `${name}-${hash}`), { kind: 'Deployment', name });
+      assert.deepEqual(ownerByName('ReplicaSet', `${name}-${hash}`, nowMs), { kind: 'Deployment', name });
       // A longer base is cut, and then the name alone tells nothing.
       if (name.length + hash.length + 2 <= 58)
-        assert.deepEqual(ownerByName('Pod', `${name}-${hash}-${suffix}`), { kind: 'Deployment', name });
+        assert.deepEqual(ownerByName('Pod', `${name}-${hash}-${suffix}`, nowMs), { kind: 'Deployment', name });
     }),
     { numRuns },
   ));
@@ -76,22 +77,23 @@ test('a pod and a ReplicaSet named by Kubernetes lead to their Deployment', () =
 test('a name that Kubernetes did not make loses nothing: worker and server never become one', () =>
   fc.assert(
     fc.property(spoken, word, (base, last) => {
-      for (const kind of ['Pod', 'ReplicaSet']) assert.equal(ownerByName(kind, `${base}-${last}`), undefined);
+      for (const kind of ['Pod', 'ReplicaSet']) assert.equal(ownerByName(kind, `${base}-${last}`, nowMs), undefined);
     }),
     { numRuns },
   ));
 
 test('nor does one that ends in consonants only, such as a template hash never does', () => {
   for (const name of ['web-grpcsvr', 'payments-crnjbs', 'shop-pgsqldb', 'app-xmlrpc-grpcs', 'api-mtlsprx'])
-    for (const kind of ['Pod', 'ReplicaSet']) assert.equal(ownerByName(kind, name), undefined, `${kind} ${name}`);
+    for (const kind of ['Pod', 'ReplicaSet'])
+      assert.equal(ownerByName(kind, name, nowMs), undefined, `${kind} ${name}`);
 });
 
 test('payments-worker and payments-server are two incidents, live or gone', () => {
   const owners = fc.tuple(templateHash, podSuffix);
   fc.assert(
     fc.property(owners, owners, ([hash1, suffix1], [hash2, suffix2]) => {
-      const worker = ownerByName('Pod', `payments-worker-${hash1}-${suffix1}`)!;
-      const server = ownerByName('Pod', `payments-server-${hash2}-${suffix2}`)!;
+      const worker = ownerByName('Pod', `payments-worker-${hash1}-${suffix1}`, nowMs)!;
+      const server = ownerByName('Pod', `payments-server-${hash2}-${suffix2}`, nowMs)!;
       assert.notEqual(incidentKey('shop', worker), incidentKey('shop', server));
       assert.notEqual(remediationName(incidentKey('shop', worker), 1), remediationName(incidentKey('shop', server), 1));
     }),

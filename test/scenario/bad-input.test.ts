@@ -5,7 +5,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { botToken } from '../support/fake-telegram.ts';
-import { startApiServer } from './support/api-server.ts';
 import { aSetup, startTapfix } from './support/tapfix.ts';
 
 const broken = `clustr: prod-eu
@@ -52,20 +51,6 @@ describe('mistakes, as the person who made them meets them', { concurrency: 3 },
     assert.equal(code, 2);
     assert.match(stderr, /config\.yaml:10 token: /);
     assert.equal(`${stdout}${stderr}`.includes(botToken), false);
-  });
-
-  test('Slack as the only channel, before the API server is asked anything', async (t) => {
-    const server = await startApiServer(t);
-    const { configFile, env, words } = await aSetup(t, {
-      server: server.url,
-      channels: { slack: { channel: 'C0123456789' } },
-    });
-    const sentence = `${configFile}:1 channels: this version does not speak Slack yet (add telegram or console: {} beside it)\n`;
-    for (const command of [words, ['check-config', configFile]]) {
-      const { code, stdout, stderr } = await startTapfix(t, command, { env }).ended();
-      assert.deepEqual({ code, stdout, stderr }, { code: 2, stdout: '', stderr: sentence });
-    }
-    assert.deepEqual(server.seen, []);
   });
 
   test('a context that is not in the kubeconfig: which ones are', async (t) => {

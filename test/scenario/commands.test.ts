@@ -48,11 +48,11 @@ describe('the commands, as built', { concurrency: 3 }, () => {
     assert.match(stdout, /^ok\n/);
   });
 
-  for (const command of [[], ['run'], ['check-config'], ['manifests']]) {
+  for (const command of [[], ['run'], ['check-config'], ['manifests'], ['explain'], ['replay']]) {
     test(`${['tapfix', ...command].join(' ')} --help ends with an example`, async (t) => {
       const { code, stdout } = await startTapfix(t, [...command, '--help']).ended();
       assert.equal(code, 0);
-      assert.match(stdout, new RegExp(`Example:\\n +.*tapfix ${command[0] ?? 'run'}\\b`));
+      assert.match(stdout, new RegExp(`Examples?:\\n +.*tapfix ${command[0] ?? 'demo'}\\b`));
     });
   }
 

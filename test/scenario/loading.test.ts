@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import * as slack from '../support/fake-slack.ts';
 import { startFakeTelegram, botToken } from '../support/fake-telegram.ts';
 import { startApiServer } from './support/api-server.ts';
 import { aFolder, aSetup, root, startTapfix } from './support/tapfix.ts';
@@ -18,19 +19,23 @@ async function loadedIn(coverageFolder: string): Promise<string[]> {
   return result.flatMap(({ url }) => (url.includes('/dist/') ? [basename(url)] : []));
 }
 
+/** A word that is in each vendor's library, and nowhere else. */
+const marks = { Telegram: 'GrammyError', Slack: 'SocketModeReceiver' } as const;
+const vendors = ['Telegram', 'Slack'] as const;
+
 /** Found by what is in it, whatever the build calls the file. */
-async function vendorFiles(): Promise<string[]> {
+async function vendorFiles(vendor: keyof typeof marks): Promise<string[]> {
   const files = await readdir(join(root, 'dist'));
   const texts = await Promise.all(files.map((file) => readFile(join(root, 'dist', file), 'utf8')));
-  return files.filter((_file, index) => texts[index]!.includes('GrammyError'));
+  return files.filter((_file, index) => texts[index]!.includes(marks[vendor]));
 }
 
 async function loadedWith(t: TestContext, channels: object): Promise<string[]> {
   const folder = await aFolder(t);
   const { url } = await startApiServer(t);
   const { words, env } = await aSetup(t, { server: url, channels });
-  const secrets = { TELEGRAM_BOT_TOKEN: botToken, NODE_V8_COVERAGE: folder };
-  const tapfix = startTapfix(t, words, { env: { ...env, ...secrets } });
+  const tokens = { TELEGRAM_BOT_TOKEN: botToken, SLACK_BOT_TOKEN: slack.botToken, SLACK_APP_TOKEN: slack.appToken };
+  const tapfix = startTapfix(t, words, { env: { ...env, ...tokens, NODE_V8_COVERAGE: folder } });
   await tapfix.until('readiness', async () => (await tapfix.readyz()).status === 200);
   tapfix.kill('SIGTERM');
   assert.equal((await tapfix.ended()).code, 0);
@@ -38,22 +43,31 @@ async function loadedWith(t: TestContext, channels: object): Promise<string[]> {
 }
 
 describe('what is not used is not loaded', { concurrency: 3 }, () => {
-  test("with the console alone, Telegram's library stays on disk", async (t) => {
-    const vendor = await vendorFiles();
-    assert.equal(vendor.length, 1, "Telegram's library is in one file of its own");
+  const loadedOf = async (loaded: readonly string[]): Promise<string[]> => {
+    const files = await Promise.all(vendors.map(vendorFiles));
+    return vendors.filter((_vendor, index) => files[index]!.some((file) => loaded.includes(file)));
+  };
+
+  test('with the console alone, the libraries of Telegram and Slack stay on disk', async (t) => {
+    for (const vendor of vendors)
+      assert.equal((await vendorFiles(vendor)).length, 1, `${vendor} in one file of its own`);
     const loaded = await loadedWith(t, { console: {} });
     assert(loaded.includes('main.js'));
-    assert.deepEqual(
-      loaded.filter((file) => vendor.includes(file)),
-      [],
-    );
+    assert.deepEqual(await loadedOf(loaded), []);
   });
 
-  test('with Telegram configured it is loaded (so the test above can see it)', async (t) => {
+  test('with Telegram configured only that is loaded', async (t) => {
     const telegram = await startFakeTelegram({ pollMs: 200 });
     t.after(() => telegram.close());
     const loaded = await loadedWith(t, { telegram: { chat: -100500, apiRoot: telegram.apiRoot } });
-    assert(loaded.includes((await vendorFiles())[0]!));
+    assert.deepEqual(await loadedOf(loaded), ['Telegram']);
+  });
+
+  test('with Slack configured only that is loaded', async (t) => {
+    const fake = await slack.startFakeSlack();
+    t.after(() => fake.close());
+    const loaded = await loadedWith(t, { slack: { channel: 'C0123456789', apiUrl: fake.apiUrl } });
+    assert.deepEqual(await loadedOf(loaded), ['Slack']);
   });
 
   test('--version loads neither the program nor a Kubernetes client', async (t) => {

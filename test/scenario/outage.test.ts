@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
-import { freePort, startApiServer } from './support/api-server.ts';
+import { allWatches, freePort, startApiServer } from './support/api-server.ts';
 import { aSetup, inAHurry, startTapfix, type Tapfix } from './support/tapfix.ts';
 
 const trouble = 'telegram does not work';
 const wrongToken = '987654321:AAWrongWrongWrongWrongWrongWrongWrongWro';
-const allWatches = ['events', 'notices', 'pods', 'remediations', 'replicasets'];
 
 const isReady = (tapfix: Tapfix) => tapfix.until('readiness', async () => (await tapfix.readyz()).status === 200);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
 import { aFix } from '../support/fixes.ts';
-import { startApiServer } from './support/api-server.ts';
+import { allWatches, startApiServer } from './support/api-server.ts';
 import { aSetup, startTapfix, type Setup, type Tapfix } from './support/tapfix.ts';
 
 async function start(t: TestContext, setup: Setup, token = botToken): Promise<Tapfix> {
@@ -26,7 +26,7 @@ async function unanswered(t: TestContext): Promise<Tapfix> {
 async function watching(t: TestContext): Promise<Tapfix> {
   const server = await startApiServer(t);
   const tapfix = await start(t, { server: server.url });
-  await tapfix.until('open watches', () => server.watched().length === 5);
+  await tapfix.until('open watches', () => server.watched().length === allWatches.length);
   return tapfix;
 }
 
@@ -37,7 +37,7 @@ async function polling(t: TestContext, token = botToken): Promise<Tapfix> {
   const channels = { telegram: { chat: -100500, apiRoot: telegram.apiRoot } };
   const tapfix = await start(t, { server: server.url, channels }, token);
   const attempts = token === botToken ? 2 : 1; // the second poll is the one that stays open
-  await tapfix.until('poll', () => telegram.calls.length >= attempts && server.watched().length === 5);
+  await tapfix.until('poll', () => telegram.calls.length >= attempts && server.watched().length === allWatches.length);
   return tapfix;
 }
 

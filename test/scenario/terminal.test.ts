@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { freePort, startApiServer } from './support/api-server.ts';
+import { allWatches, freePort, startApiServer } from './support/api-server.ts';
 import { aSetup, inAHurry, startTapfix, type Tapfix } from './support/tapfix.ts';
 
 /** Standard output and error say that they are a terminal; they still are pipes, so that each can be read. */
@@ -19,7 +19,10 @@ describe('on a terminal', { concurrency: 2 }, () => {
   test('it says what it watches, and that it stopped', async (t) => {
     const server = await startApiServer(t);
     const tapfix = await start(t, server.url);
-    await tapfix.until('start', () => tapfix.stdout().includes(watching) && server.watched().length === 5);
+    await tapfix.until(
+      'start',
+      () => tapfix.stdout().includes(watching) && server.watched().length === allWatches.length,
+    );
     tapfix.kill('SIGINT');
     const { code, stdout, stderr } = await tapfix.ended();
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${watching}stopped\n`, stderr: '' });

@@ -1,3 +1,4 @@
+import { actionNames } from '../../src/config/vocabulary.ts';
 import type { Config } from '../../src/config/schema.ts';
 
 /** A valid configuration; each test names only what it is about. */
@@ -13,7 +14,7 @@ export const aConfig = (over: Partial<Config> = {}): Config => ({
     confirm: ['DeleteResourceQuota'],
     approvers: [{ name: 'Ada', telegram: 7, kubernetesGroups: [] }],
   },
-  actions: { allow: ['DeleteResourceQuota', 'RolloutUndo'] },
+  actions: { allow: [...actionNames] },
   recovery: { stableFor: 30_000, timeout: 600_000 },
   retention: 604_800_000,
   diagnosis: { logs: false },

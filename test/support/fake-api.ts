@@ -22,6 +22,14 @@ export interface Call {
 }
 
 type Any = KubeObject & Record<string, unknown>;
+interface Eviction {
+  metadata: { name: string };
+  deleteOptions: { preconditions: { uid?: string; resourceVersion?: string } };
+}
+interface PodStatus {
+  phase?: string;
+  conditions?: { type: string; status: string }[];
+}
 /** May throw, to refuse or lose the request ("before") or its answer ("after"); may change the store. */
 export type Hook = (call: Call) => void | Promise<void>;
 
@@ -34,6 +42,8 @@ const hasStatus: ReadonlySet<Kind> = new Set(['Remediation', 'Notice', 'Deployme
 export function fakeServer(clock: Clock) {
   const store = new Map<string, Any>();
   const calls: Call[] = [];
+  /** "shop/checkout-x/app", with "/previous" of the container before. */
+  const logs = new Map<string, string>();
   let version = 100;
   let uids = 0;
   /** Run around every call of every client. */
@@ -69,11 +79,13 @@ export function fakeServer(clock: Clock) {
   function patched(ref: Ref, type: 'json' | 'merge', body: object): Any {
     const before = find(ref);
     const asked = (type === 'json' ? jsonPatch(before, body as never) : mergePatch(before, body)) as Any;
-    if (asked.metadata.uid !== before.metadata.uid) throw error(422, 'Invalid', 'metadata.uid: field is immutable');
+    const isStatus = ref.subresource === 'status'; // in which the real one does not look at the uid
+    if (!isStatus && asked.metadata.uid !== before.metadata.uid)
+      throw error(422, 'Invalid', 'metadata.uid: field is immutable');
     if (asked.metadata.resourceVersion !== before.metadata.resourceVersion) {
       throw error(409, 'Conflict', 'the object has been modified; please apply your changes to the latest version');
     }
-    if (ref.subresource === 'status') return { ...before, status: asked['status'] };
+    if (isStatus) return { ...before, status: asked['status'] };
     return hasStatus.has(ref.kind) ? keepStatus(asked, before) : asked;
   }
 
@@ -90,6 +102,20 @@ export function fakeServer(clock: Clock) {
       throw error(409, 'Conflict', 'Precondition failed');
     }
     if (!dryRun) store.delete(keyOf(ref));
+  }
+
+  /** Asks the one budget that a running pod may be under, as the real one does. */
+  function evict(ref: Ref, { metadata, deleteOptions }: Eviction, dryRun: boolean): { status: 'Success' } {
+    if (metadata.name !== ref.name)
+      throw error(400, 'BadRequest', 'name in URL does not match name in Eviction object');
+    const { phase, conditions = [] } = (find(ref)['status'] ?? {}) as PodStatus;
+    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+    const budgets = list('PodDisruptionBudget', ref.namespace).map(({ status }) => status as Record<string, number>);
+    for (const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0 } of phase === 'Running' ? budgets : [])
+      if (disruptionsAllowed === 0 && (isReady || currentHealthy < desiredHealthy))
+        throw error(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.");
+    remove(ref, deleteOptions.preconditions, dryRun);
+    return { status: 'Success' };
   }
 
   function list(kind: Kind, namespace?: string, { labelSelector, fieldSelector }: ListSelector = {}): Any[] {
@@ -133,14 +159,23 @@ export function fakeServer(clock: Clock) {
       get: (ref) => serve({ verb: 'get', ...about(ref) }, () => store.get(keyOf(ref)) as never),
       list: (kind, namespace, selector) =>
         serve({ verb: 'list', kind, namespace, dryRun: false }, () => list(kind, namespace, selector) as never),
+      podLog: ({ namespace, name }, { container, previous, tailLines }) =>
+        serve({ verb: 'get', kind: 'Pod', namespace, name, subresource: 'log', dryRun: false }, () =>
+          logs
+            .get(`${namespace}/${name}/${container}${previous ? '/previous' : ''}`)
+            ?.split('\n')
+            .slice(-tailLines)
+            .join('\n'),
+        ),
       create: (ref, body, { dryRun = false } = {}) => {
         const { name } = (body as KubeObject).metadata;
         return serve({ verb: 'create', ...ref, name, body, dryRun }, () => create(ref, body, dryRun) as never);
       },
       createSub: (ref, body, how) =>
-        serve(
-          { verb: 'createSub', ...about(ref, how), body },
-          () => ({ status: { token: `token-${nextUid()}` } }) as never,
+        serve({ verb: 'createSub', ...about(ref, how), body }, () =>
+          ref.subresource === 'eviction'
+            ? (evict(ref, body as never, how?.dryRun ?? false) as never)
+            : ({ status: { token: `token-${nextUid()}` } } as never),
         ),
       patch: (ref, type, body, how = {}) =>
         serve({ verb: 'patch', ...about(ref, how), body }, () => {
@@ -165,6 +200,7 @@ export function fakeServer(clock: Clock) {
 
   return {
     calls,
+    logs,
     hooks,
     client,
     /** Puts an object there as if it had always been. */

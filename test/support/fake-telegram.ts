@@ -10,6 +10,7 @@ export interface SentMessage {
   thread?: number;
   text: string;
   silent: boolean;
+  replyTo?: number;
   buttons: { text: string; callback_data: string }[];
 }
 type Body = Record<string, unknown>;
@@ -24,16 +25,40 @@ class Refused extends Error {
   }
 }
 
-export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, sendMs = 0 } = {}) {
+/** https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this: in a group, and of a bot. */
+const usualLimits = { messagesAMinute: 20, callsASecond: 30 };
+
+export async function startFakeTelegram({
+  chats = ['-100500'],
+  pollMs = 25_000,
+  sendMs = 0,
+  limits = usualLimits,
+} = {}) {
   const messages = new Map<number, SentMessage>();
   const answers: { id: string; text: string; alert: boolean }[] = [];
   const calls: string[] = [];
   const faults: { method: string; fault: Fault }[] = [];
   const stale = new Set<string>();
-  let updates: { update_id: number; callback_query: object }[] = [];
+  let updates: { update_id: number; callback_query?: object; message?: object }[] = [];
+  const kicked = new Set<string>();
+  const moved = new Map<string, number>();
+  let commands: { command: string; description: string }[] = [];
   let nextUpdate = 1000;
   let poll: { response: ServerResponse; offset: number; timer: NodeJS.Timeout } | undefined;
   let token = botToken;
+  const recent: { method: string; chat: string; atMs: number }[] = [];
+  let refused = 0;
+
+  function isTooFast(method: string, body: Body): boolean {
+    if (!['sendMessage', 'editMessageText'].includes(method)) return false;
+    const atMs = Date.now();
+    const chat = String(body['chat_id']);
+    const before = recent.filter((call) => call.atMs > atMs - 60_000);
+    const sent = before.filter((call) => call.method === 'sendMessage' && call.chat === chat).length;
+    recent.splice(0, recent.length, ...before, { method, chat, atMs });
+    const busy = before.filter((call) => call.atMs > atMs - 1_000).length;
+    return busy >= limits.callsASecond || (method === 'sendMessage' && sent >= limits.messagesAMinute);
+  }
 
   const reply = (response: ServerResponse, status: number, body: object): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -72,9 +97,18 @@ export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, 
     answerPoll(false);
   }
 
-  function checked(body: Body): Omit<SentMessage, 'id'> {
+  function reachable(body: Body): string {
     const chat = String(body['chat_id']);
+    if (kicked.has(chat)) throw new Refused(403, 'Forbidden: bot was kicked from the supergroup chat');
+    const migrate_to_chat_id = moved.get(chat);
+    if (migrate_to_chat_id !== undefined)
+      throw new Refused(400, 'Bad Request: group chat was upgraded to a supergroup chat', { migrate_to_chat_id });
     if (!chats.includes(chat)) throw new Refused(400, 'Bad Request: chat not found');
+    return chat;
+  }
+
+  function checked(body: Body): Omit<SentMessage, 'id'> {
+    const chat = reachable(body);
     const text = body['parse_mode'] === 'HTML' ? parsed(String(body['text'])) : String(body['text']);
     if (text.length === 0) throw new Refused(400, 'Bad Request: message text is empty');
     if (text.length > 4096) throw new Refused(400, 'Bad Request: message is too long');
@@ -84,9 +118,11 @@ export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, 
       throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID');
     }
     const thread = body['message_thread_id'] as number | undefined;
+    const replyTo = (body['reply_parameters'] as { message_id?: number } | undefined)?.message_id;
     return {
       chat,
       ...(thread !== undefined && { thread }),
+      ...(replyTo !== undefined && { replyTo }),
       text,
       silent: body['disable_notification'] === true,
       buttons,
@@ -95,6 +131,7 @@ export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, 
 
   const methods: Record<string, (body: Body) => unknown> = {
     getMe: () => ({ id: 123456789, is_bot: true, first_name: 'tapfix', username: 'tapfix_bot' }),
+    getChat: (body) => ({ id: Number(reachable(body)), type: 'supergroup' }),
     sendMessage(body) {
       const id = 4711 + messages.size;
       messages.set(id, { id, ...checked(body) });
@@ -112,6 +149,14 @@ export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, 
       }
       messages.set(before.id, { ...before, text: next.text, buttons: next.buttons });
       return { message_id: before.id, date: 0, chat: { id: Number(before.chat), type: 'supergroup' } };
+    },
+    /** https://core.telegram.org/bots/api#botcommand */
+    setMyCommands(body) {
+      commands = body['commands'] as typeof commands;
+      const isRight = (one: (typeof commands)[number]): boolean =>
+        /^[a-z0-9_]{1,32}$/.test(one.command) && one.description.length >= 1 && one.description.length <= 256;
+      if (commands.length > 100 || !commands.every(isRight)) throw new Refused(400, 'Bad Request: BOT_COMMAND_INVALID');
+      return true;
     },
     answerCallbackQuery(body) {
       const id = String(body['callback_query_id']);
@@ -136,6 +181,10 @@ export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, 
         if (planned >= 0) return misbehave(response, faults.splice(planned, 1)[0]!.fault);
         const body = (text ? JSON.parse(text) : {}) as Body;
         if (method === 'getUpdates') return getUpdates(body, response);
+        if (isTooFast(method, body)) {
+          refused += 1;
+          return misbehave(response, tooManyRequests(5));
+        }
         const known = methods[method];
         if (!known) throw new Refused(404, 'Not Found: method not found');
         const result = known(body);
@@ -157,10 +206,49 @@ export async function startFakeTelegram({ chats = ['-100500'], pollMs = 25_000, 
     /** The next call of this method goes wrong. */
     fail: (method: string, fault: Fault): void => void faults.push({ method, fault }),
     forget: (id: number): void => void messages.delete(id),
+    /** How often we went beyond Telegram's limits. */
+    refused: (): number => refused,
+    commands: () => commands,
+    kick: (chat: string, back = false): void => void (back ? kicked.delete(chat) : kicked.add(chat)),
+    /** The group becomes a supergroup: another chat, and the members are told so in the old one. */
+    upgrade(chat: string, to: string, isTold = false): void {
+      moved.set(chat, Number(to));
+      chats.push(to);
+      const message = {
+        message_id: 1,
+        date: 1,
+        chat: { id: Number(chat), type: 'group' },
+        migrate_to_chat_id: Number(to),
+      };
+      if (isTold) updates.push({ update_id: nextUpdate++, message });
+      answerPoll(false);
+    },
+    /** Somebody writes; without a text it is no command. */
+    write(text: string, { from = 123456789, chat = '-100500', replyTo = 0, forwarded = false } = {}): number {
+      const message_id = nextUpdate;
+      const message = {
+        message_id,
+        date: 1,
+        chat: { id: Number(chat), type: 'supergroup' },
+        from: { id: from, is_bot: false, first_name: 'Ada' },
+        text,
+        ...(replyTo && { reply_to_message: { message_id: replyTo, date: 1, chat: { id: Number(chat) } } }),
+        ...(forwarded && { forward_origin: { type: 'hidden_user', date: 1, sender_user_name: 'Ben' } }),
+      };
+      updates.push({ update_id: nextUpdate++, message });
+      answerPoll(false);
+      return message_id;
+    },
     press(data: string, { from = 123456789, message = 4711, chat = '-100500', old = false } = {}): string {
       const id = `query-${nextUpdate}`;
       if (old) stale.add(id);
-      const pressed = { message_id: message, date: 1, chat: { id: Number(chat), type: 'supergroup' } };
+      const isOurs = messages.get(message)?.chat === chat;
+      const pressed = {
+        message_id: message,
+        date: 1,
+        chat: { id: Number(chat), type: 'supergroup' },
+        ...(isOurs && { from: { id: Number(token.split(':')[0]), is_bot: true, first_name: 'tapfix' } }),
+      };
       updates.push({
         update_id: nextUpdate++,
         callback_query: { id, data, from: { id: from, is_bot: false, first_name: 'Ada' }, message: pressed },

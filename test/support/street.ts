@@ -1,10 +1,12 @@
 import { readHealth } from '../../src/diagnosis/health.ts';
 import { createHistory } from '../../src/health/history.ts';
+import { createLedger } from '../../src/incidents/ledger.ts';
 import { createOwnerResolver } from '../../src/incidents/owner.ts';
-import { createTracker } from '../../src/incidents/tracker.ts';
+import { createTracker, type TrackerDeps } from '../../src/incidents/tracker.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { viewPod } from '../../src/kube/views.ts';
 import { derive } from '../../src/proposals/derive.ts';
+import { hasTargetChanged } from '../../src/proposals/target.ts';
 import { detectEvent } from '../../src/signals/detect-event.ts';
 import { detectPod } from '../../src/signals/detect-pod.ts';
 import type { Signal } from '../../src/signals/signal.ts';
@@ -17,7 +19,7 @@ import { anEvent } from './views.ts';
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Street 1 from signals to Remediations, on a server in memory: everything real but the network and the time. */
-export function aStreet(over: Partial<Config> = {}) {
+export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> = {}) {
   const clock = fakeClock();
   const server = fakeServer(clock);
   const config = aConfig(over);
@@ -31,6 +33,8 @@ export function aStreet(over: Partial<Config> = {}) {
     const api = server.client(client);
     const stop = new AbortController();
     const history = createHistory();
+    const count = (outcome: string, times: number): void => void outcomes.push(...Array<string>(times).fill(outcome));
+    const ledger = createLedger({ clock, count });
     const tracker = createTracker({
       api,
       clock,
@@ -41,12 +45,15 @@ export function aStreet(over: Partial<Config> = {}) {
       readHealth: (subject, nowMs) => readHealth(api, subject, nowMs),
       derive: (subject, nowMs) => derive(subject, { reader: api, history, config, nowMs }),
       identity: 'system:serviceaccount:tapfix:tapfix-watcher',
-      count: (outcome) => outcomes.push(outcome),
+      hasTargetChanged: (fix) => hasTargetChanged(api, fix),
+      ledger,
       signal: stop.signal,
+      ...parts,
     });
     const process = {
       ...tracker,
       history,
+      ledger,
       stop() {
         stop.abort();
         running.delete(process);
@@ -203,8 +210,8 @@ function status(server: FakeServer, container: object, ready: boolean): void {
 }
 
 /** What the watch of pods makes of it. */
-export function podSignal({ server }: Pick<Street, 'server'>): Signal {
-  const signal = detectPod(viewPod(server.get('Pod', 'shop', pod)!)!);
+export function podSignal({ server, clock }: Pick<Street, 'server' | 'clock'>): Signal {
+  const [signal] = detectPod(viewPod(server.get('Pod', 'shop', pod)!)!, clock.now());
   if (!signal) throw new Error('this pod looks healthy');
   return signal;
 }

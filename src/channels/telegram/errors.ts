@@ -3,7 +3,16 @@ import { RetryLater, UserError } from '../../lib/errors.ts';
 
 /** What is wrong with Telegram, in words that may be logged: the library's own errors can hold the token. */
 export interface Trouble {
-  kind: 'NoToken' | 'TokenRefused' | 'SecondPoller' | 'TooFast' | 'Refused' | 'ServerError' | 'Garbage' | 'Unreachable';
+  kind:
+    | 'NoToken'
+    | 'TokenRefused'
+    | 'SecondPoller'
+    | 'TooFast'
+    | 'NoSuchChat'
+    | 'Refused'
+    | 'ServerError'
+    | 'Garbage'
+    | 'Unreachable';
   say: string;
   /** How long the vendor, or common sense, wants us to wait; undefined: trying again would not help. */
   retryMs?: number;
@@ -42,14 +51,25 @@ export function troubleOf(error: unknown): Trouble {
       return { kind: 'TooFast', say: `Telegram asks to wait ${seconds} s`, retryMs: seconds * 1000 };
     }
     default:
+      if (isAboutTheChat(error)) return { kind: 'NoSuchChat', say: `Telegram refused the message (${said})` };
       return error.error_code >= 500
         ? { kind: 'ServerError', say: `Telegram is in trouble (${said})`, retryMs: otherwiseMs }
-        : { kind: 'Refused', say: `Telegram refused the message (${said}${movedTo(error)})` };
+        : { kind: 'Refused', say: `Telegram refused the message (${said})` };
   }
 }
 
-const movedTo = ({ parameters }: GrammyError): string =>
-  parameters?.migrate_to_chat_id ? `; the group is now ${parameters.migrate_to_chat_id}: change channels.telegram` : '';
+/** Removed, blocked, not allowed to write, or no such chat at all. */
+const isAboutTheChat = ({ error_code, description }: GrammyError): boolean =>
+  error_code === 403 ||
+  (error_code === 400 && /chat not found|CHAT_WRITE_FORBIDDEN|not enough rights/i.test(description));
+
+/** The same of a call about one chat, with what to do about it. */
+export function troubleIn(chat: string, error: unknown): Trouble {
+  const found = troubleOf(error);
+  if (found.kind !== 'NoSuchChat') return found;
+  const say = `tapfix cannot write to ${chat}: add the bot to that chat, or check its id in channels.telegram; ${found.say}`;
+  return { ...found, say };
+}
 
 /** A page instead of JSON is not the network's fault; grammY calls both the same. */
 function ofNetwork({ error }: HttpError): Trouble {
@@ -65,9 +85,9 @@ function ofNetwork({ error }: HttpError): Trouble {
 }
 
 /** For the outbox: again and when, or never. The vendor's error itself stays here. */
-export function asOutboxError(error: unknown): Error {
+export function asOutboxError(error: unknown, chat?: string): Error {
   if (error instanceof RangeError) return error;
-  const { say, retryMs } = troubleOf(error);
+  const { say, retryMs } = chat === undefined ? troubleOf(error) : troubleIn(chat, error);
   return retryMs === undefined ? new Error(say) : new RetryLater(say, retryMs);
 }
 

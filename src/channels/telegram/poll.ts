@@ -3,13 +3,19 @@ import type { CallbackQuery, Update } from 'grammy/types';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Answer, Channel, ChannelHealth, Press } from '../channel.ts';
-import { cut } from '../../lib/cut.ts';
+import type { Answer, Channel, ChannelHealth, Command, Deed, Handlers } from '../channel.ts';
+import type { Answers } from './answers.ts';
 import type { Trouble } from './errors.ts';
-import { isStalePress, troubleOf } from './errors.ts';
+import { troubleIn, troubleOf } from './errors.ts';
+import type { Chats } from './chats.ts';
+import { commandOf, pressOf } from './updates.ts';
 
 export interface PollerDeps {
   api: () => Promise<Api>;
+  answers: Answers;
+  chats: Chats;
+  /** The chats of the configuration. */
+  own: readonly string[];
   log: Log;
   clock: Clock;
 }
@@ -19,26 +25,20 @@ const pollSeconds = 25;
 const shortestPollMs = 250;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 30_000;
-/** Longest text above the chat: https://core.telegram.org/bots/api#answercallbackquery */
-const maxAnswer = 200;
 const lastAnswersMs = 2_000;
-/** A refusal is said nowhere else, and saying it twice does no harm. */
-const mostAnswerTries = 3;
-const longestAnswerPauseMs = 3_000;
-
-type OnPress = (press: Press) => Promise<Answer>;
 
 /**
  * Long polling, for ever. An update counts as received only when the next poll confirms it, and that poll starts
  * after every press of the last one was decided: a press is handled at least once, whenever we are killed.
  * Presses made while we were down are still there (Telegram keeps them for a day) and are honoured.
  */
-export function createPoller({ api, log, clock }: PollerDeps): Pick<Channel, 'run' | 'health'> {
+export function createPoller({ api, answers, chats, own, log, clock }: PollerDeps): Pick<Channel, 'run' | 'health'> {
   let trouble: Trouble | undefined;
   let health: ChannelHealth = { ok: false, detail: 'connecting' };
   const answering = new Set<Promise<void>>();
+  let introduced: Api | undefined;
 
-  async function run(onPress: OnPress, signal: AbortSignal): Promise<void> {
+  async function run(handlers: Handlers, signal: AbortSignal): Promise<void> {
     let offset = 0;
     let failures = 0;
     while (!signal.aborted) {
@@ -47,7 +47,8 @@ export function createPoller({ api, log, clock }: PollerDeps): Pick<Channel, 'ru
         const updates = await poll(offset, signal);
         failures = 0;
         works();
-        await handleAll(updates, onPress);
+        void introduce(handlers);
+        await handleAll(updates, handlers);
         if (updates.length === 0 && clock.now() - askedAtMs < shortestPollMs) await clock.sleep(shortestPollMs, signal);
         for (const { update_id } of updates) offset = Math.max(offset, update_id + 1);
       } catch (error) {
@@ -77,44 +78,84 @@ export function createPoller({ api, log, clock }: PollerDeps): Pick<Channel, 'ru
     return updates as Update[];
   }
 
-  /** Those on one message one after another, so that the first press is judged first; all others side by side. */
-  async function handleAll(updates: readonly Update[], onPress: OnPress): Promise<void> {
-    const byMessage = Object.groupBy(
-      updates.flatMap((update) => update.callback_query ?? []),
-      ({ message }) => `${message?.chat.id} ${message?.message_id}`,
-    );
+  /** Presses on one message one after another, so that the first is judged first, and what is written in one chat; all others side by side. */
+  async function handleAll(updates: readonly Update[], handlers: Handlers): Promise<void> {
+    const byMessage = Object.groupBy(updates, ({ callback_query, message }) => {
+      const pressed = callback_query?.message;
+      return pressed ? `${pressed.chat.id} ${pressed.message_id}` : `${message?.chat.id}`;
+    });
     await Promise.all(
-      Object.values(byMessage).map(async (queries) => {
-        for (const query of queries ?? []) await handle(query, onPress);
+      Object.values(byMessage).map(async (some) => {
+        for (const { callback_query, message } of some ?? []) {
+          if (callback_query) await handlePress(callback_query, handlers);
+          else if (message) await handleCommand(message, handlers);
+        }
       }),
     );
   }
 
-  async function handle(query: CallbackQuery, onPress: OnPress): Promise<void> {
-    const press = pressOf(query);
-    let answer: Answer = { say: 'tapfix does not know this button.', alert: true };
+  async function handlePress(query: CallbackQuery, { onPress }: Handlers): Promise<void> {
+    const press = known(pressOf(query, botIdOf(await api())));
+    const answer = press ? await decided(() => onPress(press), pressLost) : unknownButton;
+    afterwards(answers.toPress(query.id, press, answer));
+  }
+
+  async function handleCommand(message: NonNullable<Update['message']>, { onCommand }: Handlers): Promise<void> {
+    if (message.migrate_to_chat_id) chats.moved(String(message.chat.id), String(message.migrate_to_chat_id));
+    const command = known(await commandIn(message));
+    if (!command) return;
+    const answer = await decided(() => onCommand(command), commandLost);
+    afterwards(answers.toCommand(command, message.message_id, answer));
+  }
+
+  /** To everybody else a group that moved is where it was. */
+  const known = <T extends Deed>(deed: T | undefined): T | undefined =>
+    deed && { ...deed, place: { ...deed.place, chat: chats.knownAs(deed.place.chat) } };
+
+  /** Its name is asked for only where it matters: in a group with other bots. */
+  async function commandIn(message: NonNullable<Update['message']>): Promise<Command | undefined> {
+    const isAddressed = /^\/\w+@/.test(message.text ?? '');
+    return commandOf(message, isAddressed ? (await (await api()).getMe()).username : undefined);
+  }
+
+  const pressLost = (reason: string): void => log.error({ reason }, 'press not handled');
+  const commandLost = (reason: string): void => log.error({ reason }, 'command not handled');
+
+  async function decided(work: () => Promise<Answer>, onLost: (reason: string) => void): Promise<Answer> {
     try {
-      if (press) answer = await onPress(press);
+      return await work();
     } catch (error) {
-      log.error({ reason: messageOf(error) }, 'press not handled');
-      answer = { say: 'Something went wrong in tapfix; nothing was decided. Press again.', alert: true };
+      onLost(messageOf(error));
+      return { say: 'Something went wrong in tapfix; nothing was decided. Try again.', alert: true };
     }
-    const answered = sayTo(query.id, answer).finally(() => answering.delete(answered));
+  }
+
+  function afterwards(saying: Promise<void>): void {
+    const answered = saying.finally(() => answering.delete(answered));
     answering.add(answered);
   }
 
-  /** The button shows a spinner until it is answered. One pressed too long ago cannot be, and needs not. */
-  async function sayTo(id: string, { say, alert }: Answer): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return void (await (await api()).answerCallbackQuery(id, { text: cut(say, maxAnswer), show_alert: alert }));
-      } catch (error) {
-        if (isStalePress(error)) return;
-        const { say: reason, retryMs } = troubleOf(error);
-        if (retryMs === undefined || tries === mostAnswerTries)
-          return log.warn({ reason, tries }, 'press not answered');
-        await clock.sleep(Math.min(retryMs, longestAnswerPauseMs));
-      }
+  /** Whether we are in that chat, and whether it has another id by now: a press there may come before we say anything. */
+  async function look(bot: Api, chat: string): Promise<void> {
+    try {
+      await chats.about(chat, (now) => bot.getChat(now));
+    } catch (error) {
+      const { kind, say } = troubleIn(chat, error);
+      if (kind === 'NoSuchChat') log.warn({ kind, reason: say }, 'telegram chat cannot be written to');
+    }
+  }
+
+  /** What may be written appears when somebody types a slash. Of no use to anybody is worth a line in the log. */
+  async function introduce({ commands }: Handlers): Promise<void> {
+    const bot = await api();
+    if (introduced === bot) return;
+    introduced = bot;
+    await Promise.all(own.map((chat) => look(bot, chat)));
+    if (commands.length === 0) return;
+    try {
+      await bot.setMyCommands(commands.map(({ name, does }) => ({ command: name, description: does })));
+    } catch (error) {
+      log.warn({ reason: troubleOf(error).say }, 'telegram does not list the commands');
     }
   }
 
@@ -139,15 +180,7 @@ const backOffMs = (trouble: Trouble, failures: number): number =>
     ? (trouble.retryMs ?? longestBackOffMs)
     : Math.min(firstBackOffMs * 2 ** failures, longestBackOffMs);
 
-function pressOf({ data, from, message }: CallbackQuery): Press | undefined {
-  if (data === undefined || !message) return undefined;
-  const topic = 'message_thread_id' in message && message.is_topic_message ? message.message_thread_id : undefined;
-  return {
-    channel: 'telegram',
-    by: `telegram:${from.id}`,
-    name: from.username ?? from.first_name,
-    place: { chat: String(message.chat.id), ...(topic !== undefined && { thread: String(topic) }) },
-    message: String(message.message_id),
-    data,
-  };
-}
+const unknownButton: Answer = { say: 'tapfix does not know this button.', alert: true };
+
+/** The number in front of the colon is the bot's own id. */
+const botIdOf = ({ token }: Api): number => Number(token.split(':')[0]);

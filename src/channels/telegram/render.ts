@@ -33,7 +33,8 @@ const rooms: readonly Room[] = [
 ];
 
 export function renderTelegram(message: Message): Rendered {
-  const keyboard = { inline_keyboard: message.cards.flatMap((card) => card.buttons.map((row) => row.map(button))) };
+  const rows = [...message.cards.flatMap((card) => card.buttons), ...(message.buttons ?? [])];
+  const keyboard = { inline_keyboard: rows.map((row) => row.map(button)) };
   return { html: renderText(message, html), keyboard };
 }
 
@@ -82,7 +83,9 @@ const isShort = (card: Card): boolean =>
 function renderRow(row: Row, style: Style): string {
   const kept = row.lines.slice(0, style.room.lines);
   const left = row.lines.length - kept.length;
-  const lines = kept.map((line) => renderLine(line, style));
+  // What is folded holds no other block: https://core.telegram.org/bots/api#formatting-options
+  const inside = row.fold ? { ...style, exact: (text: string): string => text } : style;
+  const lines = kept.map((line) => renderLine(line, inside));
   if (left > 0) lines.push(`… ${left} more`);
   const label = style.strong(style.words(cut(row.label, 30)));
   return row.fold ? `${label}\n${style.folded(lines.join('\n'))}` : `${label}  ${lines.join('\n')}`;
@@ -100,7 +103,7 @@ function renderLine(line: Line, { room, words, exact }: Style): string {
 function renderHeadlines({ title, cards }: Message, { words }: Markup): string {
   const lines = cards.map(({ dot, headline }) => ({ dot, text: headline }));
   return [...(title ? [title] : []), ...lines]
-    .slice(0, 21) // the title and as many cards as a message has
+    .slice(0, 21) // more than a message has, and they fit
     .map(({ dot, text }) => `${dots[dot]} ${words(cut(text, 180))}`)
     .join('\n');
 }

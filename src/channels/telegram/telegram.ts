@@ -2,9 +2,11 @@ import { Api } from 'grammy';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../notices/message.ts';
-import type { Channel, Place } from '../channel.ts';
+import type { Channel, ChannelHealth, Place } from '../channel.ts';
 import { paced } from '../pace.ts';
 import { NoToken, asOutboxError, isBadMarkup, isGone, isNotModified } from './errors.ts';
+import { createChats } from './chats.ts';
+import { createAnswers } from './answers.ts';
 import { createPoller } from './poll.ts';
 import { plainText, renderTelegram } from './render.ts';
 
@@ -12,6 +14,8 @@ export interface TelegramDeps {
   /** Read again for every call, so that a rotated token is used at once. */
   token: () => Promise<string | undefined>;
   apiRoot: string;
+  /** Those it is to speak in: asked for at the start, rather than when there is something to say. */
+  chats?: readonly string[];
   log: Log;
   clock: Clock;
 }
@@ -20,7 +24,8 @@ export interface TelegramDeps {
 const callTimeoutSeconds = 45;
 
 /** Telegram as a channel. Only Api of grammY is used: its polling cannot be interrupted or supervised. */
-export function createTelegram({ token, apiRoot, log, clock }: TelegramDeps): Channel {
+export function createTelegram({ token, apiRoot, chats: own = [], log, clock }: TelegramDeps): Channel {
+  const chats = createChats(log);
   let client: { token: string; api: Api } | undefined;
 
   async function api(): Promise<Api> {
@@ -32,17 +37,17 @@ export function createTelegram({ token, apiRoot, log, clock }: TelegramDeps): Ch
     }
     return client.api;
   }
-  const poller = createPoller({ api, log, clock });
+  const answers = createAnswers({ api, post, edit, log, clock });
+  const poller = createPoller({ api, answers, chats, own, log, clock });
 
-  async function post(place: Place, message: Message): Promise<string> {
+  async function post(place: Place, message: Message, replyTo?: string): Promise<string> {
     const { html, keyboard } = renderTelegram(message);
-    const options = { ...base(message), ...thread(place), reply_markup: keyboard };
+    const options = { ...base(message), ...thread(place), ...reply(replyTo), reply_markup: keyboard };
     // After a timeout nobody knows whether it arrived; it is tried again later, and may then be there twice.
-    return withOutboxErrors(async () => {
-      const bot = await api();
+    return about(place.chat, async (bot, chat) => {
       const sent = await withoutMarkupIfRefused(
-        () => bot.sendMessage(place.chat, html, { ...options, parse_mode: 'HTML' }),
-        () => bot.sendMessage(place.chat, plainText(message), options),
+        () => bot.sendMessage(chat, html, { ...options, parse_mode: 'HTML' }),
+        () => bot.sendMessage(chat, plainText(message), options),
       );
       return String(sent.message_id);
     });
@@ -51,12 +56,11 @@ export function createTelegram({ token, apiRoot, log, clock }: TelegramDeps): Ch
   async function edit(place: Place, id: string, message: Message): Promise<void> {
     const { html, keyboard } = renderTelegram(message);
     const options = { link_preview_options: { is_disabled: true }, reply_markup: keyboard };
-    await withOutboxErrors(async () => {
-      const bot = await api();
+    await about(place.chat, async (bot, chat) => {
       try {
         await withoutMarkupIfRefused(
-          () => bot.editMessageText(place.chat, Number(id), html, { ...options, parse_mode: 'HTML' }),
-          () => bot.editMessageText(place.chat, Number(id), plainText(message), options),
+          () => bot.editMessageText(chat, Number(id), html, { ...options, parse_mode: 'HTML' }),
+          () => bot.editMessageText(chat, Number(id), plainText(message), options),
         );
       } catch (error) {
         if (isNotModified(error)) return;
@@ -64,6 +68,21 @@ export function createTelegram({ token, apiRoot, log, clock }: TelegramDeps): Ch
         log.warn({ chat: place.chat, message: id }, 'telegram message is gone');
       }
     });
+  }
+
+  async function about<T>(chat: string, call: (bot: Api, chat: string) => Promise<T>): Promise<T> {
+    try {
+      const bot = await api();
+      return await chats.about(chat, (now) => call(bot, now));
+    } catch (error) {
+      throw asOutboxError(error, chat);
+    }
+  }
+
+  function health(): ChannelHealth {
+    const receiving = poller.health();
+    const trouble = chats.trouble();
+    return receiving.ok && trouble ? { ok: false, detail: trouble.say } : receiving;
   }
 
   async function withoutMarkupIfRefused<T>(marked: () => Promise<T>, plain: () => Promise<T>): Promise<T> {
@@ -76,19 +95,15 @@ export function createTelegram({ token, apiRoot, log, clock }: TelegramDeps): Ch
     }
   }
 
-  const channel: Channel = { name: 'telegram', post, edit, run: poller.run, health: poller.health };
+  const channel: Channel = { name: 'telegram', post, edit, run: poller.run, health };
   return paced(channel, { minTimeMs: 50, maxConcurrent: 8 });
 }
 
 const base = ({ silent }: Message) => ({ disable_notification: silent, link_preview_options: { is_disabled: true } });
 
+/** What is answered may have been deleted meanwhile. */
+const reply = (to: string | undefined): object =>
+  to === undefined ? {} : { reply_parameters: { message_id: Number(to), allow_sending_without_reply: true } };
+
 const thread = ({ thread }: Place): { message_thread_id?: number } =>
   thread === undefined ? {} : { message_thread_id: Number(thread) };
-
-async function withOutboxErrors<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw asOutboxError(error);
-  }
-}

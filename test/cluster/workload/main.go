@@ -1,5 +1,5 @@
 // The one program in every image of the test cluster: the sandbox ("pause") and a workload that misbehaves on request.
-// The mode is the first argument, else $MODE, else "run".
+// The mode is the first argument, else $MODE, else "run". Called as "sleep" or "false" it is just that.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -14,6 +15,13 @@ import (
 
 func main() {
 	exitOnTerm()
+	switch filepath.Base(os.Args[0]) {
+	case "sleep":
+		time.Sleep(seconds(argument(1), 0))
+		return
+	case "false":
+		os.Exit(1)
+	}
 	switch mode := chosenMode(); mode {
 	case "pause":
 		select {}

@@ -7,43 +7,66 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import { buildImageTar } from '../../cluster/image.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { ada, botToken, chatId } from './chat.ts';
+import { slackAda, slackChannel, slackTokens } from './slack.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 export const image = `localhost/tapfix:${packageJson.version}`;
 
 export interface ConfigOptions {
   apiRoot: string;
+  /** Slack beside Telegram. */
+  slackApi?: string;
   include?: string[];
   crashLoopFor?: string;
   quotaFor?: string;
   stableFor?: string;
+  recoveryTimeout?: string;
+  /** Patience of other classes. */
+  patience?: Record<string, string>;
+  coalesce?: string;
 }
 
 /** Patience and windows are shortened by config only; the product has no special cases for tests. */
 export const configText = ({
   apiRoot,
+  slackApi,
   include = ['e2e-*'],
   crashLoopFor = '5s',
   quotaFor = '5s',
   stableFor = '5s',
+  recoveryTimeout = '2m',
+  patience = {},
+  coalesce = '2s',
 }: ConfigOptions): string => `
 cluster: e2e
 namespaces: {include: ${JSON.stringify(include)}}
 classes:
   CrashLoop: {for: ${crashLoopFor}}
   QuotaExceeded: {for: ${quotaFor}}
-notices: {coalesce: 2s}
-recovery: {stableFor: ${stableFor}, timeout: 2m}
+${Object.entries(patience)
+  .map(([name, time]) => `  ${name}: {for: ${time}}\n`)
+  .join('')}notices: {coalesce: ${coalesce}}
+recovery: {stableFor: ${stableFor}, timeout: ${recoveryTimeout}}
 approval:
-  approvers: [{name: Ada, telegram: ${ada}}]
+  approvers: [{name: Ada, telegram: ${ada}, slack: ${slackAda}}]
 channels:
   telegram: {chat: ${chatId}, apiRoot: "${apiRoot}"}
-`;
+${slackApi ? `  slack: {channel: ${slackChannel}, apiUrl: "${slackApi}"}\n` : ''}`;
 
 /** CRDs, policies, rights and accounts of deploy/manifests, without the Deployments; tests that run tapfix as a process use this. */
 export async function installResources(cluster: Cluster): Promise<void> {
+  await clearLeftovers(cluster);
   for (const file of await manifestFiles()) if (!file.includes('deployments')) await applyFile(cluster, file);
   await cluster.waitFor('the admission policies to bite', () => policiesBite(cluster), 60_000);
+}
+
+/** What earlier files broke would be noticed as well: each begins with an empty stage. What is slow to go is left behind. */
+async function clearLeftovers(cluster: Cluster): Promise<void> {
+  const names = (await cluster.list<{ metadata: { name: string } }>('namespaces')).map(({ metadata }) => metadata.name);
+  const left = names.filter((name) => name.startsWith('e2e-'));
+  if (left.length > 0)
+    await cluster.kubectl(['delete', 'namespace', ...left, '--ignore-not-found', '--timeout=120s']).catch(() => '');
+  await cluster.kubectl(['delete', 'namespace', 'tapfix', '--ignore-not-found', '--timeout=120s']);
 }
 
 /** The whole of deploy/manifests, as pods on the real node, each with only its own ServiceAccount. */
@@ -60,7 +83,9 @@ export async function installTapfix(cluster: Cluster, config: ConfigOptions): Pr
     'secret',
     'generic',
     'tapfix-chat',
-    `--from-literal=TELEGRAM_BOT_TOKEN=${botToken}`,
+    ...Object.entries({ TELEGRAM_BOT_TOKEN: botToken, ...slackTokens }).map(
+      ([name, token]) => `--from-literal=${name}=${token}`,
+    ),
   ];
   await cluster.apply(await cluster.kubectl([...secret, '--dry-run=client', '-o', 'yaml']));
   for (const file of await manifestFiles()) if (file.includes('deployments')) await applyFile(cluster, file);

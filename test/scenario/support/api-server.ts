@@ -4,6 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 
+/** What a tapfix that runs has open, by plural. */
+export const allWatches = [
+  'daemonsets',
+  'deployments',
+  'events',
+  'horizontalpodautoscalers',
+  'jobs',
+  'nodes',
+  'notices',
+  'persistentvolumeclaims',
+  'pods',
+  'remediations',
+  'replicasets',
+  'statefulsets',
+  'storageclasses',
+];
+
 export interface ApiServerOptions {
   port?: number;
   /** What is in a collection, by its plural; all others are empty. */

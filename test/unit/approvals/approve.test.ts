@@ -1,75 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Prepared } from '../../../src/actions/action.ts';
-import { createApprovals } from '../../../src/approvals/approve.ts';
-import { createConfirms } from '../../../src/approvals/confirms.ts';
 import type { Press } from '../../../src/channels/channel.ts';
-import type { Api, KubeObject } from '../../../src/kube/api.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
-import type { Approval, Remediation } from '../../../src/kube/remediation.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
-import type { Verb } from '../../../src/notices/payload.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { aConfig, aFix, aNoticeOf, aQuotaFix, at } from '../../support/fixes.ts';
-
-/** One Remediation on a server that honours resourceVersion, and everything that decides about it. */
-function aBooth(fix: Remediation = aFix()) {
-  const clock = fakeClock(Date.parse(at('02:14:10')));
-  let live = structuredClone(fix);
-  const audit: Record<string, unknown>[] = [];
-  const hooks = { beforePatch: () => {}, get: async () => {}, patch: async () => {}, prepare: async () => {}, rbac: true }; // prettier-ignore
-  const target: { prepared: Prepared } = {
-    prepared: { ok: true, targetHash: fix.status?.preview?.targetHash } as never,
-  };
-  const api = {
-    get: async () => {
-      await hooks.get();
-      return structuredClone(live) as KubeObject;
-    },
-    patch: async (_ref: object, _type: string, body: object) => {
-      hooks.beforePatch();
-      await hooks.patch();
-      const { metadata, spec } = body as { metadata: { resourceVersion: string }; spec: { approval: Approval } };
-      if (metadata.resourceVersion !== live.metadata.resourceVersion) throw new ApiError('conflict', 409, 'Conflict');
-      change({ ...live, spec: { ...live.spec, approval: spec.approval } });
-      return live;
-    },
-  } as unknown as Pick<Api, 'get' | 'patch'>;
-  const change = (next: Remediation): void => {
-    live = {
-      ...next,
-      metadata: { ...next.metadata, resourceVersion: String(Number(live.metadata.resourceVersion) + 1) },
-    };
-  };
-  const confirms = createConfirms({ clock, signal: new AbortController().signal });
-  const approvals = createApprovals({
-    api,
-    clock,
-    log: { debug() {}, warn() {}, error() {}, info: (fields) => void audit.push(fields as Record<string, unknown>) },
-    current: () => aConfig(),
-    fixByUid: (uid) => (uid === fix.metadata.uid ? fix : undefined),
-    noticeAt: (_channel, place, message) =>
-      place.chat === '-100500' && message === '4711' ? aNoticeOf([fix]) : undefined,
-    confirms,
-    subjectAccess: async () => hooks.rbac,
-    prepare: async () => {
-      await hooks.prepare();
-      return target.prepared;
-    },
-    timeZone: 'Europe/Berlin',
-  });
-  const press = (verb: Verb, id = 123456789, over: Partial<Press> = {}) =>
-    approvals.onPress({
-      channel: 'telegram',
-      by: `telegram:${id}`,
-      name: 'somebody',
-      place: { chat: '-100500' },
-      message: '4711',
-      data: encodePress(verb, fix),
-      ...over,
-    });
-  return { clock, hooks, target, audit, confirms, press, change, live: () => live, approval: () => live.spec.approval };
-}
+import { aFix, aQuotaFix } from '../../support/fixes.ts';
+import { aBooth } from './booth.ts';
 
 test('an approval is recorded with who, when and how, and is one audit line', async () => {
   const booth = aBooth();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Prepared } from '../../../src/actions/action.ts';
+import { verbs } from '../../../src/approvals/verbs/table.ts';
 import { createApprovals } from '../../../src/approvals/approve.ts';
 import { authorise } from '../../../src/approvals/authorise.ts';
 import { createConfirms } from '../../../src/approvals/confirms.ts';
@@ -30,7 +31,7 @@ for (const [name, fix, reason] of refusals)
     const press = { channel: 'telegram', by, name: 'x', place, message: '4711', data: '' } as const;
     const payload = { verb: 'a', uid: fix.metadata.uid, shown: shownHash(fix) } as const;
     const facts = { press, payload, fix, notice: aNoticeOf([fix]), armed: undefined, config: aConfig() };
-    const verdict = authorise({ ...facts, nowMs, timeZone: 'UTC' });
+    const verdict = authorise({ ...facts, nowMs, timeZone: 'UTC' }, verbs.a.rules);
     assert.equal(!verdict.ok && verdict.reason, reason);
   });
 
@@ -49,7 +50,7 @@ function aBooth(fix: Remediation, server: Server = {}) {
   const api = {
     get: async () => (server.get ? server.get(structuredClone(fix)) : structuredClone(fix)),
     patch: async () => server.patch?.(++patches),
-  } as unknown as Pick<Api, 'get' | 'patch'>;
+  } as unknown as Api;
   const { onPress } = createApprovals({
     api,
     clock,
@@ -57,10 +58,13 @@ function aBooth(fix: Remediation, server: Server = {}) {
     current: () => aConfig(),
     fixByUid: () => fix,
     noticeAt: () => aNoticeOf([fix]),
+    noticesWith: () => [],
     confirms,
     subjectAccess: async () => (await server.rbac?.(), true),
     prepare: async () => ({ ok: true, targetHash: fix.status?.preview?.targetHash }) as Prepared,
     onDecision: (channel, result) => void counted.push(`${channel} ${result}`),
+    ownNamespace: 'tapfix',
+    proposeAgain: async () => ({ ok: false, because: 'over' }),
     timeZone: 'UTC',
   });
   const press = (verb: 'a' | 'r' | 'c' | 'b', who = by) =>

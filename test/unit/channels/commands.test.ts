@@ -82,7 +82,7 @@ test('what stands in for a command says that it is not the command', () => {
 
 test('a diff that is cut says so', () => {
   const { html } = renderTelegram(composeMessage([proposed(200, 8_000)], aContext()));
-  assert.match(html, /<pre>d+…<\/pre>/);
+  assert.match(html, /<blockquote expandable>d+…<\/blockquote>/);
 });
 
 test('whatever else a message says, a command in it is whole or not there', () => {

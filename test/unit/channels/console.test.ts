@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { Answer, Press } from '../../../src/channels/channel.ts';
+import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
 import { createConsole } from '../../../src/channels/console.ts';
 import { composeMessage } from '../../../src/notices/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
@@ -9,17 +9,20 @@ import { aFix, aQuotaFix, approvedByAda } from '../../support/fixes.ts';
 import { silentLog } from '../notices/desk.ts';
 
 const place = { chat: 'console' };
+const recorded: Answer = { say: 'recorded', alert: false };
 const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-function aTerminal({ isTTY = true, nobody = false } = {}) {
+function aTerminal({ isTTY = true, nobody = false, answer = recorded } = {}) {
   const by = nobody ? undefined : 'kubernetes-admin';
   const input = Object.assign(new PassThrough(), { isTTY });
   const output = new PassThrough();
   const presses: Press[] = [];
   const stop = new AbortController();
   const channel = createConsole({ input, output, by, log: silentLog });
-  const onPress = async (press: Press): Promise<Answer> => (presses.push(press), { say: 'recorded', alert: false });
-  const done = channel.run(onPress, stop.signal);
+  const onPress = async (press: Press): Promise<Answer> => (presses.push(press), answer);
+  const commands: Command[] = [];
+  const onCommand = async (command: Command): Promise<Answer> => (commands.push(command), answer);
+  const done = channel.run({ onPress, onCommand, commands: [] }, stop.signal);
   const type = async (line: string): Promise<string> => {
     printed();
     input.write(`${line}\n`);
@@ -27,7 +30,7 @@ function aTerminal({ isTTY = true, nobody = false } = {}) {
     return printed().trim();
   };
   const printed = (): string => String(output.read() ?? '');
-  return { channel, presses, printed, type, stop: async () => (stop.abort(), done) };
+  return { channel, presses, commands, printed, type, stop: async () => (stop.abort(), done) };
 }
 
 test('a card is printed in 80 columns, and typing a approves it', async () => {
@@ -104,7 +107,7 @@ test('with several open it asks which one', async () => {
   await channel.post(place, composeMessage([aFix({ n: 2, name: 'web' })], aContext()));
   assert.equal(await type('r'), 'which one: r 1, r 2?');
   assert.equal(await type('R  2'), 'recorded');
-  assert.equal(await type('what'), 'type one of: a 1, r 1, a 2, r 2');
+  assert.equal(await type('what'), 'type one of: a 1, r 1, i 1, d 1, s 1, a 2, r 2, i 2, d 2, s 2');
   assert.equal(presses.length, 1);
   await stop();
 });
@@ -115,7 +118,7 @@ test('something destructive is confirmed with y', async () => {
   await type('a');
   const confirming = () => ({ by: 'kubernetes-admin', name: 'kubernetes-admin', untilMs: aContext().nowMs + 30_000 });
   await channel.edit(place, id, composeMessage([aQuotaFix()], aContext({ confirming })));
-  assert.match(printed(), /\[y 1\] Yes, delete quota platform-hardening {3}\[n 1\] Back/);
+  assert.match(printed(), /\[y 1\] Yes, delete quota platform-hardening\n\[n 1\] Back/);
   await type('y');
   assert.deepEqual(
     presses.map(({ data }) => data[0]),
@@ -134,3 +137,17 @@ for (const quiet of [{ isTTY: false }, { nobody: true }]) {
     await stop();
   });
 }
+
+test('a line that begins with a slash is a command; what it shows can be pressed', async () => {
+  const show = composeMessage([aFix()], aContext());
+  const { commands, presses, type, stop } = aTerminal({ answer: { say: 'one is open', alert: false, show } });
+  const text = await type('/open  shop');
+  assert.match(text, /^one is open\n\n🔴 checkout keeps crashing[^]*\[a 1\] Approve undo/);
+  assert.deepEqual(
+    commands.map(({ by, text }) => [by, text]),
+    [['kubernetes-admin', 'open  shop']],
+  );
+  await type('a');
+  assert.equal(presses[0]!.data, show.cards[0]!.buttons[0]![0]!.data);
+  await stop();
+});

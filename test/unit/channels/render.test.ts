@@ -9,7 +9,7 @@ import type { Card, Message } from '../../../src/notices/message.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { botToken, startFakeTelegram } from '../../support/fake-telegram.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { aFix } from '../../support/fixes.ts';
+import { aFix, at } from '../../support/fixes.ts';
 import { silentLog } from '../notices/desk.ts';
 
 const nasty = '<b>&amp;"\'</b> <script>alert(1)</script> &nbsp; 😀';
@@ -54,7 +54,8 @@ test('a button payload beyond 64 bytes is our bug and found here', () => {
 });
 
 test('whatever the words are, Telegram takes the markup', async () => {
-  const fake = await startFakeTelegram();
+  const limits = { messagesAMinute: Infinity, callsASecond: Infinity }; // it is about markup
+  const fake = await startFakeTelegram({ limits });
   const channel = createTelegram({
     token: async () => botToken,
     apiRoot: fake.apiRoot,
@@ -85,4 +86,15 @@ test('whatever the words are, Telegram takes the markup', async () => {
     { numRuns: 30 },
   );
   await fake.close();
+});
+
+test('a long diff is folded, as words: nothing else may be inside', () => {
+  const diff = Array.from({ length: 30 }, (_, n) => `app env SETTING_${n}  a → b`).join('\n');
+  const fix = aFix({ status: { preview: { diff, targetHash: 'h', at: at('02:12:36') } } });
+  const { html } = renderTelegram(composeMessage([fix], aContext()));
+  assert.match(
+    html,
+    /<b>Exactly<\/b>\n<blockquote expandable>app env SETTING_0 {2}a → b\n[^<]*SETTING_29 {2}a → b<\/blockquote>/,
+  );
+  assert.match(renderTelegram(composeMessage([aFix()], aContext())).html, /<pre>app image/);
 });

@@ -1,49 +1,9 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
-import type { Answer, Press } from '../../../src/channels/channel.ts';
-import { createTelegram } from '../../../src/channels/telegram/telegram.ts';
+import { test } from 'node:test';
+import type { Press } from '../../../src/channels/channel.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
-import { aContext } from '../../golden/scenes.ts';
-import { botToken, startFakeTelegram, tooManyRequests } from '../../support/fake-telegram.ts';
-import { aFix, approvedByAda } from '../../support/fixes.ts';
-
-const place = { chat: '-100500' };
-const card = composeMessage([aFix()], aContext());
-const later = composeMessage([aFix({ approval: approvedByAda })], aContext());
-const yes = async (): Promise<Answer> => ({ say: 'Approved; it starts now.', alert: false });
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let i = 0; i < 500 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.ok(holds(), 'did not happen in time');
-};
-
-/** A channel against the strict fake; its clock does not sleep, it notes how long it would have. */
-async function aChannel(
-  t: TestContext,
-  { pollMs = 25_000, ...over }: { token?: () => Promise<string | undefined>; apiRoot?: string; pollMs?: number } = {},
-) {
-  const fake = await startFakeTelegram({ pollMs });
-  const lines: { message: string; fields: object }[] = [];
-  const slept: number[] = [];
-  const note = (fields: object, message: string): void => void lines.push({ message, fields });
-  const log = { debug: note, info: note, warn: note, error: note };
-  const clock = {
-    now: () => 0,
-    sleep: async (ms: number) => (slept.push(ms), new Promise<void>((r) => setTimeout(r, 5))),
-  };
-  const channel = createTelegram({ token: async () => botToken, apiRoot: fake.apiRoot, log, clock, ...over });
-  const stop = new AbortController();
-  let running: Promise<void> | undefined;
-  t.after(async () => {
-    stop.abort();
-    await running;
-    await fake.close();
-  });
-  const run = (onPress: (press: Press) => Promise<Answer> = yes): void =>
-    void (running = channel.run(onPress, stop.signal));
-  return { fake, channel, lines, slept, run, stop, said: () => lines.map(({ message }) => message) };
-}
+import { botToken, tooManyRequests } from '../../support/fake-telegram.ts';
+import { aChannel, card, later, place, until } from './telegram-rig.ts';
 
 test('a card is posted with its buttons, and edited in place', async (t) => {
   const { fake, channel } = await aChannel(t);
@@ -52,7 +12,7 @@ test('a card is posted with its buttons, and edited in place', async (t) => {
   assert.match(fake.messages()[0]!.text, /^🔴 checkout keeps crashing, 0\/3 ready\n/);
   assert.deepEqual(
     fake.messages()[0]!.buttons.map(({ text }) => text),
-    ['Approve undo', 'Reject'],
+    ['Approve undo', 'Reject', "I'm on it", 'Details', 'Snooze 1h'],
   );
   await channel.edit(place, id, later);
   assert.deepEqual(fake.messages()[0]!.buttons, []);

@@ -10,7 +10,7 @@ async function run(line: string, answer: () => number = () => 0) {
   const out: string[] = [];
   const err: string[] = [];
   const calls: unknown[] = [];
-  const io: Io = { print: (text) => out.push(text), complain: (text) => err.push(text), stopSignal };
+  const io: Io = { print: (text) => out.push(text), complain: (text) => err.push(text), stopSignal, stop() {} };
   const remember =
     (name: string) =>
     async (options: unknown): Promise<number> => {
@@ -21,6 +21,9 @@ async function run(line: string, answer: () => number = () => 0) {
     run: remember('run'),
     checkConfig: remember('check-config'),
     manifests: remember('manifests'),
+    demo: remember('demo'),
+    explain: remember('explain'),
+    replay: remember('replay'),
   };
   const code = await runCli(line.split(' ').filter(Boolean), io, commands);
   return { code, out, err, calls };
@@ -32,11 +35,29 @@ const understood = [
     line: 'run --config=c.yaml --role watcher --context dev',
     call: ['run', { configFile: 'c.yaml', role: 'watcher', context: 'dev' }],
   },
-  { line: 'check-config c.yaml', call: ['check-config', 'c.yaml'] },
+  { line: 'check-config c.yaml', call: ['check-config', { file: 'c.yaml' }] },
+  { line: 'check-config c.yaml --context prod', call: ['check-config', { file: 'c.yaml', context: 'prod' }] },
   { line: 'manifests', call: ['manifests', {}] },
   {
     line: 'manifests --image a/b:1 --namespace ops --out dir',
     call: ['manifests', { image: 'a/b:1', namespace: 'ops', out: 'dir' }],
+  },
+  { line: 'explain shop/Deployment/web', call: ['explain', { target: 'shop/Deployment/web' }] },
+  {
+    line: 'explain shop/pod/web-0 --config c.yaml --context dev --watcher http://127.0.0.1:9',
+    call: [
+      'explain',
+      { target: 'shop/pod/web-0', configFile: 'c.yaml', context: 'dev', watcher: 'http://127.0.0.1:9' },
+    ],
+  },
+  {
+    line: 'replay events.json --config c.yaml',
+    call: ['replay', { file: 'events.json', configFile: 'c.yaml' }],
+  },
+  { line: 'demo', call: ['demo', { yes: false, image: 'busybox:1.37' }] },
+  {
+    line: 'demo --scenario quota --yes --context dev --image a/b:1',
+    call: ['demo', { scenario: 'quota', yes: true, context: 'dev', image: 'a/b:1' }],
   },
 ];
 for (const { line, call } of understood) {
@@ -56,6 +77,12 @@ const refused = [
   { line: 'run --config c.yaml --context=', say: /option --context needs the name of a context/ },
   { line: 'check-config', say: /missing required argument 'file' \(see tapfix check-config --help\)$/ },
   { line: 'check-config a b', say: /too many arguments/ },
+  { line: 'explain', say: /missing required argument 'what' \(see tapfix explain --help\)$/ },
+  { line: 'explain a/b/c --context=', say: /option --context needs the name of a context/ },
+  { line: 'replay', say: /missing required argument 'file' \(see tapfix replay --help\)$/ },
+  { line: 'replay e.json', say: /required option '--config <file>' not specified \(see tapfix replay --help\)$/ },
+  { line: 'demo --scenario fire', say: /'fire' is invalid\. Allowed choices are quota, rollout/ },
+  { line: 'demo --context=', say: /option --context needs the name of a context/ },
   { line: 'manifests --force', say: /unknown option '--force' \(see tapfix manifests --help\)$/ },
 ];
 for (const { line, say } of refused) {
@@ -67,11 +94,20 @@ for (const { line, say } of refused) {
   });
 }
 
-for (const line of ['help', 'help run', '--help', 'run --help', 'check-config --help', 'manifests --help']) {
+for (const line of [
+  'help',
+  'help run',
+  '--help',
+  'run --help',
+  'check-config --help',
+  'manifests --help',
+  'explain --help',
+  'replay --help',
+]) {
   test(`tapfix ${line} ends with an example`, async () => {
     const { code, out } = await run(line);
     assert.equal(code, 0);
-    assert.match(out.join('\n'), /Example:\n {2}.*tapfix/);
+    assert.match(out.join('\n'), /Examples?:\n {2}.*tapfix/);
   });
 }
 

@@ -18,7 +18,8 @@ test('every file that README applies is there', () => {
 test('what a laptop applies runs nothing in the cluster, and brings all it works with', () => {
   const named = [...sectionOf('Run it on a laptop').matchAll(/deploy\/manifests\/\S+\.yaml/g)].map(([file]) => file);
   const text = named.map(read).join('');
-  assert.doesNotMatch(text, /^kind: (Deployment|ConfigMap)$/m);
+  assert.doesNotMatch(text, /^kind: Deployment$|^  name: tapfix-config$/m);
+  assert.match(text, /^  name: tapfix-mutes$/m);
   for (const kind of ['Namespace', 'ValidatingAdmissionPolicy', 'CustomResourceDefinition', 'ServiceAccount'])
     assert.match(text, new RegExp(`^kind: ${kind}$`, 'm'));
 });

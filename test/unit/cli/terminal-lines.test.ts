@@ -43,6 +43,23 @@ const cases: { name: string; lines: string[]; want: string[] }[] = [
     lines: [started({ role: 'controller' })],
     want: ['out: watching prod-eu (shop-*, payments) as ada@example.com, the controller alone; Ctrl-C ends it'],
   },
+  {
+    name: 'a change of the configuration is the fields that changed, and one that is refused why',
+    lines: [
+      logged('info', 'configuration changed', { changes: [{ field: 'cluster' }, { field: 'retention' }] }),
+      logged('info', 'configuration changed', { changes: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((field) => ({ field })) }), // prettier-ignore
+      logged('info', 'configuration changed', { changes: [] }),
+      logged('error', 'configuration change refused, the old one stays', { reason: 'cluster is missing (line 1)' }),
+      logged('info', 'configuration is as before'),
+    ],
+    want: [
+      'out: 03:12:05 configuration changed: cluster, retention',
+      'out: 03:12:05 configuration changed: a, b, c, d, e and 2 more',
+      'out: 03:12:05 configuration changed, to the same effect',
+      'err: 03:12:05 configuration change refused, the old one stays: cluster is missing (line 1)',
+      'out: 03:12:05 configuration is as before',
+    ],
+  },
   { name: 'the end is one word', lines: [logged('info', 'tapfix stopped')], want: ['out: stopped'] },
   { name: 'what the cards say is not said again', lines: [logged('info', 'phase', { phase: 'Applied' })], want: [] },
   {

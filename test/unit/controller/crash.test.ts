@@ -1,12 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Unreachable } from '../../../src/kube/api.ts';
 import type { Call } from '../../support/fake-api.ts';
 import { dyingAt, isWrite } from '../../support/fake-api.ts';
+import { imageWorld, podWorld, restartWorld, scaleWorld, stuckSetWorld } from './action-worlds.ts';
 import type { World } from './world.ts';
 import { health, quotaWorld, undoWorld } from './world.ts';
 
-const worlds: Record<string, () => World> = { undo: undoWorld, 'quota deletion': quotaWorld };
-const ofTheTarget = ({ kind }: Call): boolean => kind === 'Deployment' || kind === 'ResourceQuota';
+/** Each action, and what differs in how it writes; the other kinds go through the actions' contract. */
+const worlds: Record<string, () => World> = {
+  undo: undoWorld,
+  'quota deletion': quotaWorld,
+  'image change': imageWorld,
+  scaling: scaleWorld,
+  restart: restartWorld('DaemonSet'),
+  'pod deletion': podWorld('Deployment'),
+  'undo of a StatefulSet that waits': stuckSetWorld,
+};
+/** A pod that a StatefulSet waits for is evicted after the change: no change of the target, but a nudge. */
+const inTheWay = 'checkout-2';
+const ofTheTarget = ({ kind, name }: Call): boolean =>
+  (kind === 'Pod' && name !== inTheWay) || ['Deployment', 'StatefulSet', 'DaemonSet', 'ResourceQuota'].includes(kind);
 const counts = (call: Call): boolean => isWrite(call) && call.kind !== 'Event';
 
 /** Proposed and rehearsed by a first process; then approved. */
@@ -51,8 +65,25 @@ for (const [name, make] of Object.entries(worlds)) {
         assert.equal(world.phase(), 'Recovered');
         assert.equal(world.changes().filter(ofTheTarget).length, 1);
         assert.equal(world.server.list('RoleBinding').length, 0);
+        assert.equal(world.server.get('Pod', 'shop', inTheWay), undefined);
       });
     }
+
+    test(`${name}: a connection lost ${when} the change arrived ends in one change`, async () => {
+      const world = await approvedWorld(make);
+      const hook = world.server.hooks[when];
+      let isLost = false;
+      world.server.hooks[when] = async (call) => {
+        await hook?.(call);
+        if (isLost || !isWrite(call) || !ofTheTarget(call)) return;
+        isLost = true;
+        throw new Unreachable('connection reset');
+      };
+      world.start();
+      await world.clock.advance(60_000);
+      assert.deepEqual([isLost, world.phase()], [true, 'Recovered']);
+      assert.equal(world.changes().filter(ofTheTarget).length, 1);
+    });
   }
 
   test(`${name}: killed in Applying and started again at once, it acts, however healthy it looks at that moment`, async () => {

@@ -46,7 +46,7 @@ interface Case {
 const undo = { type: 'RolloutUndo', rolloutUndo: {} };
 const rehearsed = [is('Rehearsed'), is('Confirmed')];
 const ready: Partial<Facts> = {
-  live: health({ healthy: false, crashing: true, longestUptimeMs: 20_000 }),
+  live: health({ healthy: false, longestUptimeMs: 20_000 }),
   prepared: plan,
 };
 const unconfirmed = [is('Rehearsed'), is('Confirmed', 'False'), is('Approved')];
@@ -105,6 +105,7 @@ const cases: Record<string, Case> = {
   'noticed stays': on({ phase: 'Noticed', action: false }, 'nothing'),
   'noticed has no ttl': on({ phase: 'Noticed', action: false, afterMs: 100 * minute }, 'nothing'),
   'noticed and cleared is resolved': on({ phase: 'Noticed', conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
+  'noticed and no longer seen is not called healthy': on({ phase: 'Noticed', action: false, conditions: [{ ...is('IncidentCleared'), reason: 'NoLongerSeen' }] }, 'Resolved(NoLongerSeen)'),
   'noticed with a successor is superseded': on({ phase: 'Noticed', facts: { successor: 'f-2' } }, 'Superseded'),
 
   'proposed is rehearsed once': on({ phase: 'Proposed' }, 'rehearse'),
@@ -146,7 +147,7 @@ const cases: Record<string, Case> = {
   'healthy by another change is resolved, not failed': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), stable: stable(bornMs - 30_000), prepared: { ...plan, targetHash: 'x' } } }),
   'the target changed since it was shown': approved('Failed(TargetChanged)', { facts: { prepared: { ...plan, targetHash: 'x' } } }),
   'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),
-  'not crashing at this very moment, and not healthy either': approved('wait 1000', { facts: { live: health({ healthy: false }) } }),
+  'not crashing at this very moment, and not healthy either': approved('wait 1000', { facts: { live: health({ healthy: false, troubles: [] }) } }),
   'no plan can be made at this moment': approved('wait 1000', { facts: { prepared: undefined as never } }),
   'no plan could be made for ten minutes': approved('Failed(TooLate)', { afterMs: 10 * minute + 1, facts: { prepared: undefined as never } }),
   'another is at work on the target': approved('wait 1000', { facts: { busy: 'f-0' } }),
@@ -203,6 +204,7 @@ describe('decide', () => {
       blocked: [],
       undo: 'u',
       stableSeconds: 40,
+      readyBefore: 3,
     });
   });
 

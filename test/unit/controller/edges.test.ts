@@ -177,7 +177,7 @@ function anExecutor(fresh: (fix: Remediation) => Remediation | undefined = (fix)
   const note = (what: string) => void did.push(what);
   const world = quotaWorld();
   const fix = aFix({ phase: 'Applying', status: { execution: executed } });
-  const api = { ...world.server.client(), get: async () => (note('read again'), fresh(structuredClone(fix))) } as never;
+  const api = { ...world.server.client(), get: async () => (note('read again'), fresh(structuredClone(fix))), list: async () => (note('who else'), []) } as never; // prettier-ignore
   const around = (what: string) => async <T>(work: () => Promise<T>): Promise<T> => {
     note(what);
     const result = await work();
@@ -185,7 +185,7 @@ function anExecutor(fresh: (fix: Remediation) => Remediation | undefined = (fix)
     return result;
   }; // prettier-ignore
   const hand = { delete: async () => note('write'), patch: async () => note('write') } as never;
-  const action = { role: 'tapfix-writer-quotas', noun: 'x', prepare: async () => prepared, inspect: async () => trace, snapshot: async () => 'after' } as unknown as Action<unknown>; // prettier-ignore
+  const action = { role: 'tapfix-writer-quotas', noun: 'x', target: () => ({ kind: 'ResourceQuota', name: 'q', uid: 'q' }), prepare: async () => prepared, inspect: async () => trace, snapshot: async () => 'after' } as unknown as Action<unknown>; // prettier-ignore
   const deps = {
     api,
     clock: world.clock,
@@ -202,7 +202,7 @@ function anExecutor(fresh: (fix: Remediation) => Remediation | undefined = (fix)
 test('an execution reads the record again, under the lock, and holds rights only while it writes', async () => {
   const { did, act } = anExecutor();
   const word = await act();
-  assert.deepEqual(did, ['lock', 'read again', 'rights', 'write', 'end of rights', 'end of lock']);
+  assert.deepEqual(did, ['lock', 'read again', 'who else', 'rights', 'write', 'end of rights', 'end of lock']);
   assert.deepEqual([word?.phase, word?.execution?.after], ['Applied', 'after']);
 });
 

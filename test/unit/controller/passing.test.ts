@@ -88,7 +88,8 @@ test('the quota is gone, and nobody may be nudged: applied all the same, and wat
   world.start();
   await world.clock.advance(60_000);
   assert.equal(world.phase(), 'Applying');
-  await world.clock.advance(11 * 60_000);
+  // How soon the tries are used up is a matter of chance: the pauses between them are.
+  for (let n = 0; n < 22 && world.phase() === 'Applying'; n++) await world.clock.advance(30_000);
   assert.equal(world.phase(), 'Applied');
 });
 

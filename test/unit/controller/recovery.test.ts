@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRecovery, nextStable } from '../../../src/controller/recovery.ts';
+import { judgeRecovery, nextStable, notHelped } from '../../../src/controller/recovery.ts';
 import { health } from './world.ts';
 
 const run = { sinceMs: 1000, restarts: 0, readAtMs: 4000 };
@@ -33,3 +33,22 @@ const verdicts = [
 for (const { name, stable, nowMs, want } of verdicts) {
   test(name, () => assert.equal(judgeRecovery({ ...facts, stable, nowMs }), want));
 }
+
+const sick = (ready: number, desired = 3) =>
+  health({ healthy: false, ready, desired, why: `${ready}/${desired} ready` });
+const helps = [
+  { name: 'as few as before', before: 0, live: sick(0), worse: undefined },
+  { name: 'more than before, and not enough', before: 1, live: sick(2), worse: undefined },
+  { name: 'fewer than before', before: 2, live: sick(0), worse: 0 },
+  { name: 'fewer than before, because fewer are wanted', before: 5, live: sick(2, 2), worse: undefined },
+  { name: 'fewer than before, and than are wanted by now', before: 5, live: sick(2), worse: 2 },
+  { name: 'it is gone', before: 2, live: sick(0, 0), worse: undefined },
+  { name: 'how it was before is not known', before: undefined, live: sick(0), worse: undefined },
+];
+for (const { name, before, live, worse } of helps)
+  test(`not recovered, ${name}`, () => {
+    const { message, execution } = notHelped(before, live, 600_000);
+    assert.equal(execution?.readyAfter, worse);
+    const words = worse === undefined ? '' : `it made it worse, ${worse} ready and ${before} before it; `;
+    assert.equal(message, `${words}did not recover within 10 min: ${live.why}`);
+  });

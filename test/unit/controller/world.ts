@@ -4,6 +4,7 @@ import { ApiError } from '../../../src/kube/api.ts';
 import type { ActionSpec } from '../../../src/kube/remediation.ts';
 import { resources } from '../../../src/kube/resources.ts';
 import { actions } from '../../../src/actions/table.ts';
+import { classNames } from '../../../src/config/vocabulary.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import type { ControllerDeps } from '../../../src/controller/controller.ts';
 import { createController } from '../../../src/controller/controller.ts';
@@ -27,14 +28,16 @@ export const template = (image: string, annotations?: Record<string, string>) =>
 
 /** Reads, and its own few writes; for the writer's token what the bound ClusterRole of the actions' table allows. */
 function authorizer(server: FakeServer): (call: Call) => void {
-  const own = new Set(['patch Remediation status', 'create RoleBinding', 'delete RoleBinding', 'create Event', 'createSub ServiceAccount token']); // prettier-ignore
+  const own = new Set(['patch Remediation status', 'delete Remediation', 'create RoleBinding', 'delete RoleBinding', 'create Event', 'createSub ServiceAccount token']); // prettier-ignore
   return ({ verb, kind, namespace, subresource, identity }) => {
     if (identity === undefined) {
       if (['get', 'list'].includes(verb) || own.has([verb, kind, subresource].filter(Boolean).join(' '))) return;
     } else {
       const roles = server.list('RoleBinding', namespace).map((b) => (b['roleRef'] as { name: string }).name);
       const rights = actions.filter(({ role }) => roles.includes(role)).flatMap((action) => action.rights);
-      if (rights.some((right) => right.verb === verb && right.resource === resources[kind].plural)) return;
+      const resource = [resources[kind].plural, subresource].filter(Boolean).join('/');
+      const asked = verb === 'createSub' ? 'create' : verb;
+      if (rights.some((right) => right.verb === asked && right.resource === resource)) return;
     }
     throw new ApiError(`User "${identity ?? 'controller'}" cannot ${verb} resource "${kind}"`, 403, 'Forbidden');
   };
@@ -64,7 +67,8 @@ export const health = (over: Partial<LiveHealth> = {}): LiveHealth => ({
   why: '',
   ready: 3,
   desired: 3,
-  crashing: false,
+  // What is not well has what it was seen with, unless a test says otherwise.
+  troubles: over.healthy === false ? classNames : [],
   hasRoom: false,
   restarts: 0,
   longestUptimeMs: 300,
@@ -130,7 +134,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
     changes: () =>
       server.calls.filter(
         ({ verb, dryRun, kind, done }) =>
-          done && !dryRun && ['patch', 'delete', 'create'].includes(verb) && !isOurs.has(kind),
+          done && !dryRun && ['patch', 'delete', 'create', 'createSub'].includes(verb) && !isOurs.has(kind),
       ),
   };
 }

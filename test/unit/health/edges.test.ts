@@ -12,7 +12,7 @@ import { createHistory } from '../../../src/health/history.ts';
 import { isCrashing, isFinished, isLooping } from '../../../src/health/loop.ts';
 import { quotaHealth } from '../../../src/health/quota.ts';
 import { holdStable, windowMs } from '../../../src/health/stability.ts';
-import { isStillTrue } from '../../../src/health/truth.ts';
+import { isStillTrue, judgedFor } from '../../../src/health/truth.ts';
 import { workloadHealth } from '../../../src/health/workload.ts';
 import { aContainer, anEvent, aPod, aReplicaSet, crashing } from '../../support/views.ts';
 
@@ -34,7 +34,7 @@ for (const phase of ['Failed', 'Succeeded'])
     const pod = aPod({ phase, containers: [crashing] });
     assert.deepEqual([isFinished(pod), isCrashing(pod, 0)], [true, false]);
     const live = workloadHealth({ desired: 1, ready: 1, settled: true }, [pod], 0);
-    assert.deepEqual([live.healthy, live.crashing, live.restarts, live.longestUptimeMs], [true, false, 0, 0]);
+    assert.deepEqual([live.healthy, live.troubles, live.restarts, live.longestUptimeMs], [true, [], 0, 0]);
   });
 
 const live = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
@@ -49,15 +49,21 @@ const truths: [string, boolean, boolean, boolean][] = [
   ['CrashLoop', false, true, true],
   ['CrashLoop', false, false, false],
   ['CrashLoop', true, true, false],
-  ['QuotaExceeded', false, false, true],
-  ['QuotaExceeded', true, false, false],
+  ['QuotaExceeded', false, true, true],
+  ['QuotaExceeded', true, true, false],
 ];
 for (const [failureClass, healthy, isOne, want] of truths)
-  test(`${failureClass} of what is ${healthy ? '' : 'not '}healthy and ${isOne ? 'crashes' : 'does not crash'}: ${want ? 'still true' : 'no longer true'}`, () =>
-    assert.equal(isStillTrue(failureClass, { ...live, healthy, crashing: isOne }), want));
+  test(`${failureClass} of what is ${healthy ? '' : 'not '}healthy and ${isOne ? 'has' : 'does not have'} it: ${want ? 'still true' : 'no longer true'}`, () =>
+    assert.equal(
+      isStillTrue(failureClass, { ...live, healthy, troubles: isOne ? [failureClass] : ['Evicted'] }),
+      want,
+    ));
 
 test('a quota that has room at the moment is not what is wrong at the moment', () =>
-  assert.equal(isStillTrue('QuotaExceeded', { ...live, healthy: false, hasRoom: true }), false));
+  assert.equal(
+    isStillTrue('QuotaExceeded', { ...live, healthy: false, troubles: ['QuotaExceeded'], hasRoom: true }),
+    false,
+  ));
 
 test('a revision that is seen available again and again is available since the first time', () => {
   const history = createHistory();
@@ -114,4 +120,26 @@ test('a refusal is history once the very pod is there; that another one is says 
   assert.deepEqual(standingRefusals({ ...owner, refusals: ['words of another kind'] }, new Set(['db-0'])), [
     'words of another kind',
   ]);
+});
+
+test('what every rollout does for a while is true of what has done it for long enough', () => {
+  const young = {
+    ...live,
+    healthy: false,
+    troubles: ['ProbeFailing', 'CrashLoop'],
+    lastingMs: { ProbeFailing: 59_999 },
+  };
+  assert.deepEqual(
+    [isStillTrue('ProbeFailing', young, 60_000), isStillTrue('ProbeFailing', young, 59_999), isStillTrue('ProbeFailing', young)],
+    [false, true, true],
+  ); // prettier-ignore
+  assert.equal(isStillTrue('CrashLoop', young, 600_000), true, 'the others need no such proof');
+});
+
+test('what it was noticed for is still there: not healthy, and not at its end either', () => {
+  const job = { ...live, troubles: ['JobFailed'], ended: 'the Job failed for good' };
+  assert.deepEqual(judgedFor('CrashLoop', job), job);
+  assert.deepEqual(judgedFor(undefined, job), job);
+  const { healthy, why, ended } = judgedFor('JobFailed', job);
+  assert.deepEqual({ healthy, why, ended }, { healthy: false, why: 'the Job failed for good', ended: undefined });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBook } from '../../../src/incidents/book.ts';
-import { decideCleared, decideUntold, type Facts } from '../../../src/incidents/decide.ts';
-import { fold, type Incident } from '../../../src/incidents/incident.ts';
+import { decideCleared, decideUntold, type Facts, type UntoldFacts } from '../../../src/incidents/decide.ts';
+import { fold, type Incident, type SeenClass } from '../../../src/incidents/incident.ts';
 import { remediationName } from '../../../src/incidents/key.ts';
 import { sightingsOf, writeCleared, writeSightings } from '../../../src/incidents/sightings.ts';
 import { gone, workloadHealth } from '../../../src/health/workload.ts';
@@ -10,6 +10,7 @@ import type { Remediation } from '../../../src/kube/remediation.ts';
 import { aConfig } from '../../support/config.ts';
 import { aFix, aQuotaFix, condition, uidOf } from '../../support/fixes.ts';
 import { aStreet, blockedByQuota, failedCreate, unblock } from '../../support/street.ts';
+import { classOf } from '../../../src/signals/classes.ts';
 import { detectEvent } from '../../../src/signals/detect-event.ts';
 import { anEvent } from '../../support/views.ts';
 
@@ -19,6 +20,7 @@ const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
 const nowMs = 1_000_000;
 const held = (ms: number) => ({ sinceMs: nowMs - ms, restarts: 0, readAtMs: nowMs });
 const facts = (over: Partial<Facts>): Facts => ({ class: 'QuotaExceeded', longestUptimeMs: 0, live: healthy, stable: held(30_000), config: aConfig(), nowMs, ...over }); // prettier-ignore
+const aClass = (name: string, specificity: number, over: Partial<SeenClass> = {}): SeenClass => ({ class: name, specificity, severity: 'critical', forMs: 0, readable: true, reason: '', message: '', firstMs: 0, lastMs: nowMs, dueMs: nowMs, count: 1, ...over }); // prettier-ignore
 const watchedFor = (stableSeconds: number) => aFix({ phase: 'Failed', status: { execution: { stableSeconds } } });
 
 const ends: [string, Partial<Facts>, boolean][] = [
@@ -40,18 +42,32 @@ for (const [name, over, cleared] of ends)
     assert.equal(decideCleared(facts(over)).cleared, cleared));
 
 const sick = { ...healthy, healthy: false };
-const untold: [string, Partial<Facts>, number, object][] = [
-  ['crashing', { class: 'CrashLoop', live: { ...sick, crashing: true } }, 0, { do: 'tell' }],
+const crashing = { class: 'CrashLoop', live: { ...sick, troubles: ['CrashLoop'] } };
+const loop = aClass('CrashLoop', 60);
+const stuck = aClass('RolloutStuck', 20);
+const own = aClass('Foo', 0, { readable: false, forMs: 600_000 });
+const half = 1_800_000; // three times ten minutes
+const untold: [string, Partial<UntoldFacts>, number, object][] = [
+  ['crashing', crashing, 0, { do: 'tell', as: loop }],
   ['a rollout under way is no crash loop', { class: 'CrashLoop', live: sick }, 900_000, { do: 'wait', ms: 5_000 }],
   ['nor is it one for ever', { class: 'CrashLoop', live: sick }, 900_001, { do: 'forget', because: 'untrue' }],
   ['gone', { live: gone }, 0, { do: 'forget', because: 'gone' }],
   ['healthy for a moment', { stable: held(1_000) }, 0, { do: 'wait', ms: 1_450 }],
   ['healthy for most of the window', { stable: held(29_000) }, 0, { do: 'wait', ms: 1_000 }],
   ['healthy for the window', {}, 0, { do: 'forget', because: 'healed' }],
-];
+  ['the most specific is no longer true, another is', { seen: [loop, stuck], live: { ...sick, troubles: ['RolloutStuck'] } }, 0, { do: 'tell', as: stuck }],
+  ['both are true', { seen: [loop, stuck], live: { ...sick, troubles: ['RolloutStuck', 'CrashLoop'] } }, 0, { do: 'tell', as: loop }],
+  ['one of them has been patient for long enough', { ...crashing, seen: [{ ...loop, dueMs: nowMs + 9 }, stuck], live: { ...sick, troubles: ['RolloutStuck', 'CrashLoop'] } }, 0, { do: 'tell', as: { ...loop, dueMs: nowMs + 9 } }],
+  ['the only one that is true has not', { seen: [{ ...loop, dueMs: nowMs + 9 }, stuck], live: { ...sick, troubles: ['CrashLoop'] } }, 0, { do: 'wait', ms: 9 }],
+  ['what cannot be read, seen once', { seen: [own], live: sick }, 0, { do: 'wait', ms: half }],
+  ['what cannot be read, seen twice', { seen: [{ ...own, count: 2 }], live: healthy }, 0, { do: 'tell', as: { ...own, count: 2 } }],
+  ['what cannot be read, never seen again', { seen: [{ ...own, lastMs: nowMs - half }], live: sick }, half, { do: 'forget', because: 'unseen' }],
+  ['what cannot be read, seen twice long ago', { seen: [{ ...own, count: 2, lastMs: nowMs - half }], live: healthy }, half, { do: 'forget', because: 'unseen' }],
+  ['healed of what can be read, while a second sighting of the other may come', { seen: [loop, own] }, 0, { do: 'wait', ms: half }],
+]; // prettier-ignore
 for (const [name, over, silentMs, step] of untold)
   test(`when patience is over: ${name}`, () =>
-    assert.deepEqual(decideUntold({ ...facts(over), lastSeenMs: nowMs - silentMs }), step));
+    assert.deepEqual(decideUntold({ seen: [loop], ...facts(over), ...over, lastSeenMs: nowMs - silentMs }), step));
 
 const version = (fix: Remediation, resourceVersion: string): Remediation => ({ ...fix, metadata: { ...fix.metadata, resourceVersion } }); // prettier-ignore
 const over = { conditions: [condition('IncidentCleared', '02:50:00')] };
@@ -81,34 +97,43 @@ test('what is missing from a list was deleted while nobody looked', () => {
   assert.equal(book.holderOf(key), undefined);
 });
 
-const row = { severity: 'critical', forMs: 30_000, specificity: 50 } as const;
 const signal = (failureClass: string) => ({ class: failureClass, namespace: 'shop', object: { kind: 'Pod', name: 'p', uid: 'p' }, reason: 'R', message: failureClass }); // prettier-ignore
 const object = { kind: 'Deployment', name: 'checkout', uid: 'd' };
 const seen = (failureClass: string, specificity: number, atMs: number, forMs = 30_000) =>
-  ({ key, object, signal: signal(failureClass), row: { ...row, specificity, forMs }, nowMs: atMs }); // prettier-ignore
+  ({ key, namespace: 'shop', object, signal: signal(failureClass), row: { severity: 'critical', readable: true, specificity, forMs }, nowMs: atMs }) as const; // prettier-ignore
 const first = fold(undefined, seen('CrashLoop', 50, 0));
+const listed = { ...seen('CrashLoop', 50, 5_000), signal: { ...signal('CrashLoop'), listed: true } };
 
-const folds: [string, Incident, Partial<Incident>][] = [
-  ['the first one begins its patience', first, { class: 'CrashLoop', dueMs: 30_000, firstSeenMs: 0, count: 1 }],
-  ['the same again is counted', fold(first, seen('CrashLoop', 50, 5_000)), { class: 'CrashLoop', dueMs: 30_000, lastSeenMs: 5_000, count: 2 }],
-  ['a vaguer class is a symptom', fold(first, seen('RolloutStuck', 10, 5_000)), { class: 'CrashLoop', message: 'CrashLoop', count: 2 }],
-  ['a more specific class names it', fold(first, seen('OOMKilled', 60, 5_000)), { class: 'OOMKilled', message: 'OOMKilled', dueMs: 30_000 }],
-  ['and may make it due earlier', fold(first, seen('OOMKilled', 60, 5_000, 0)), { class: 'OOMKilled', dueMs: 5_000 }],
-  ['a signal without uid keeps the one that is known', fold(first, { ...seen('CrashLoop', 50, 1), object: { ...object, uid: '' } }), { object }],
+const folds: [string, Incident, Partial<Incident>, string[]][] = [
+  ['the first one begins its patience', first, { dueMs: 30_000, firstSeenMs: 0, count: 1 }, ['CrashLoop 1']],
+  ['the same again is counted', fold(first, seen('CrashLoop', 50, 5_000)), { dueMs: 30_000, lastSeenMs: 5_000, count: 2 }, ['CrashLoop 2']],
+  ['a list that still has it is no second sighting', fold(first, listed), { count: 2 }, ['CrashLoop 1']],
+  ['a vaguer class is a symptom', fold(first, seen('RolloutStuck', 10, 5_000)), { count: 2, dueMs: 30_000 }, ['CrashLoop 1', 'RolloutStuck 1']],
+  ['a more specific class names it', fold(first, seen('OOMKilled', 60, 5_000)), { dueMs: 30_000 }, ['OOMKilled 1', 'CrashLoop 1']],
+  ['and may make it due earlier', fold(first, seen('OOMKilled', 60, 5_000, 0)), { dueMs: 5_000 }, ['OOMKilled 1', 'CrashLoop 1']],
+  ['a signal without uid keeps the one that is known', fold(first, { ...seen('CrashLoop', 50, 1), object: { ...object, uid: '' } }), { object }, ['CrashLoop 2']],
+  ['what was there at the start stays so', fold(fold(undefined, { ...listed, signal: { ...listed.signal, atStart: true } }), seen('OOMKilled', 60, 1)), { atStart: true }, ['OOMKilled 1', 'CrashLoop 1']],
 ]; // prettier-ignore
-for (const [name, incident, want] of folds) test(name, () => assert.deepEqual({ ...incident, ...want }, incident));
+for (const [name, incident, want, classes] of folds)
+  test(name, () => {
+    assert.deepEqual({ ...incident, ...want }, incident);
+    assert.deepEqual(incident.seen.map((one) => `${one.class} ${one.count}`), classes); // prettier-ignore
+  });
 
-test('what was told is not renamed by a restart', () => {
+test('after a restart a signal goes on counting, and what is more specific is known to be so', () => {
   const book = createBook();
-  book.replace([aQuotaFix()]);
-  const { spec, status } = aQuotaFix();
-  const again = fold(book.incidentOf(spec.incident.key), seen('OOMKilled', 999, 0));
-  assert.deepEqual([again.class, again.count], ['QuotaExceeded', status!.sightings!.count + 1]);
+  book.replace([aFix()]);
+  const rowOf = (name: string) => classOf(name, aConfig());
+  const again = fold(book.incidentOf(key, rowOf), { ...seen('RolloutStuck', 1, 0), row: rowOf('RolloutStuck') });
+  assert.deepEqual([again.seen[0].class, again.count], ['CrashLoop', aFix().status!.sightings!.count + 1]);
+  const specific = fold(again, { ...seen('OOMKilled', 1, 0), row: rowOf('OOMKilled') });
+  assert.equal(specific.seen[0].class, 'OOMKilled');
 });
 
 /* Sightings. */
 
 const told = aQuotaFix();
+const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
 test('sightings never count backwards and forget nobody', () => {
   const incident = { ...first, count: 2 };
   const { count, affected } = sightingsOf(told, incident, { ...healthy, affected: ['Deployment/new', 'Deployment/api'] }); // prettier-ignore
@@ -119,14 +144,38 @@ test('sightings never count backwards and forget nobody', () => {
 });
 
 test('sightings and the end are written about this Remediation, not another of its name', async () => {
-  const street = aStreet();
-  const { server } = street;
-  const { metadata } = server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec });
-  const another = { ...told, metadata: { ...metadata, uid: 'another' } } as Remediation;
-  const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
-  await assert.rejects(writeSightings(server.client(), another, sightings), /uid/);
-  assert.equal(await writeCleared(server.client(), another, { gone: false }, 0), undefined);
+  const { server } = aStreet();
+  const seed = () => server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation; // prettier-ignore
+  const before = seed();
+  server.remove('Remediation', 'shop', 'x');
+  assert.equal(await writeSightings(server.client(), before, sightings), undefined, 'it is gone');
+  seed();
+  assert.equal(await writeSightings(server.client(), before, sightings), undefined, 'another is there');
+  assert.equal(await writeCleared(server.client(), before, { gone: false }, 0), undefined);
   assert.equal(server.get('Remediation', 'shop', 'x')?.['status'], undefined);
+});
+
+test('what the controller writes at the same time is neither lost nor in the way', async () => {
+  const { server } = aStreet();
+  const seen = server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation; // prettier-ignore
+  const phases = ['Proposed', 'Approved', 'Applying', 'Applied'];
+  const before = (): void => {
+    const phase = phases.shift();
+    if (phase) server.change('Remediation', 'shop', 'x', { status: { phase } });
+  };
+  const written = await writeSightings(server.client({ before }), seen, sightings);
+  assert.deepEqual(written?.status, { phase: 'Applied', sightings });
+});
+
+test('a server that always has something newer is asked five times, and then later', async () => {
+  const { server } = aStreet();
+  const seen = server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation; // prettier-ignore
+  let patches = 0;
+  const before = ({ verb }: { verb: string }): void => {
+    if (verb === 'patch') server.change('Remediation', 'shop', 'x', { status: { phase: `${(patches += 1)}` } });
+  };
+  await assert.rejects(writeSightings(server.client({ before }), seen, sightings), /modified/);
+  assert.equal(patches, 5);
 });
 
 /* The tracker. */
@@ -178,7 +227,7 @@ for (const [name, vanish, outcome] of vanishing)
     await street.advance(5_000);
     vanish(street);
     await street.advance(20_000);
-    assert.deepEqual([street.fixes(), street.outcomes], [[], ['Kept', outcome]]);
+    assert.deepEqual([street.fixes(), street.outcomes], [[], [outcome]]);
   });
 
 test('the number of a Remediation is never used again, even if an earlier one was deleted', async () => {

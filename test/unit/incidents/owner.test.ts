@@ -43,7 +43,7 @@ const cases = [
   {
     name: 'a deleted pod, by its name',
     of: { kind: 'Pod', name: 'a-5d9f8b6c5d-zzzzz', uid: 'p9' },
-    want: 'Deployment/a/',
+    want: 'Deployment/a/d1',
   },
   {
     name: 'a custom owner, as far as the reference says',

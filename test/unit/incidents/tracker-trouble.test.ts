@@ -104,7 +104,7 @@ test('an owner that cannot be read for a while loses no signal', async () => {
   await street.advance(120_000); // the longest back-off, then patience
   assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.key), ['shop/Deployment/checkout']); // prettier-ignore
   assert.equal(street.fixes()[0]!.status?.sightings?.count, 3);
-  assert.deepEqual(street.outcomes, ['Kept', 'Kept', 'Kept']);
+  assert.deepEqual(street.outcomes, ['Told', 'Told', 'Told']);
 });
 
 test('the end of the episode keeps what the controller wrote meanwhile', async () => {

@@ -56,7 +56,7 @@ test('old news of something that is broken in another way is not pursued for eve
   street.server.change('Pod', 'shop', pod, { status: { phase: 'Pending', containerStatuses: [starting] } });
   process.onSignal(oldNews());
   await street.advance(16 * 60_000);
-  assert.deepEqual(street.outcomes, ['Kept', 'NoLongerTrue']);
+  assert.deepEqual(street.outcomes, ['NoLongerTrue']);
   const calls = street.server.calls.length;
   await street.advance(60_000);
   assert.equal(street.server.calls.length, calls);
@@ -242,7 +242,7 @@ test('one restart of a pod that had lived for long costs a moderate number of re
   street.server.change('Pod', 'shop', pod, { status: { containerStatuses: [up] } });
   process.onSignal(signal);
   await street.advance(15 * 60_000);
-  assert.deepEqual(street.outcomes, ['Kept', 'HealedBeforeTold']);
+  assert.deepEqual(street.outcomes, ['HealedBeforeTold']);
   assert.ok(street.server.calls.length < 400, `${street.server.calls.length} requests`);
 });
 

@@ -88,16 +88,21 @@ for (const { name, step, want, says } of answers) {
   });
 }
 
-const faults: { name: string; step: Step; says: RegExp }[] = [
+const faults: { name: string; step: Step; says: RegExp; timeoutMs?: number }[] = [
   { name: 'a reset connection', step: reset(), says: /ECONNRESET|other side closed/ },
   { name: 'a server that never answers', step: silence(), says: /no answer within 0.1 s/ },
   { name: 'an answer that never ends', step: stream(['{"a":'], 'stay'), says: /no answer within 0.1 s/ },
-  { name: 'an answer that breaks off', step: stream(['{"a":'], 'break'), says: /other side closed|terminated/ },
+  {
+    name: 'an answer that breaks off',
+    step: stream(['{"a":'], 'break'),
+    says: /other side closed|terminated/,
+    timeoutMs: 10_000,
+  },
 ];
 
-for (const { name, step, says } of faults) {
+for (const { name, step, says, timeoutMs = 100 } of faults) {
   test(`${name} is Unreachable, in one sentence with the address and the cause`, async (t) => {
-    const { server, api } = await rig(t, { timeoutMs: 100 });
+    const { server, api } = await rig(t, { timeoutMs });
     server.script(step);
     const error = await api.get({ kind: 'Namespace', name: 'shop' }).catch((caught: unknown) => caught);
     assert.ok(error instanceof Unreachable, String(error));

@@ -74,6 +74,14 @@ const requests: { name: string; call: (api: Api) => Promise<unknown>; want: Sent
     },
   },
   {
+    name: 'delete carries how long the pod may take',
+    call: (api) => api.delete(pod, undefined, { gracePeriodSeconds: 0 }),
+    want: {
+      query: {},
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background', gracePeriodSeconds: 0 },
+    },
+  },
+  {
     name: 'a rehearsed delete says so in its body, where the API server looks',
     call: (api) => api.delete(pod, undefined, { dryRun: true }),
     want: {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Api, ApiError, type KubeObject, type Page, type WatchLine } from '../../../src/kube/api.ts';
 import { createFeed, onlyOf } from '../../../src/kube/feed.ts';
+import type { Change } from '../../../src/kube/watch.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -106,3 +107,39 @@ test('the only scope is waited for, however long it is forbidden: nothing listed
   assert.equal(lists, 0);
   stop.abort();
 });
+
+/** What one of them is like by now, and what every listener is told of it. */
+const rechecks: [string, KubeObject | undefined, string[]][] = [
+  ['is as it was', object('one', 'a'), []],
+  ['was deleted, and no watch told it', undefined, ['gone a-one']],
+  ['changed, and no watch told it', version(object('one', 'a'), '2'), ['one 2']],
+  ['was deleted and made again', uid(object('one', 'a'), 'another'), ['gone a-one', 'one 1']],
+];
+function version({ metadata }: KubeObject, resourceVersion: string): KubeObject {
+  return { metadata: { ...metadata, resourceVersion } };
+}
+function uid({ metadata }: KubeObject, other: string): KubeObject {
+  return { metadata: { ...metadata, uid: other } };
+}
+for (const [name, live, told] of rechecks)
+  test(`read again: one that ${name}`, async () => {
+    const clock = fakeClock();
+    const { api, list } = aSlowApi();
+    const stop = new AbortController();
+    const asked: string[] = [];
+    const get = async ({ name }: { name: string }) => (asked.push(name), live);
+    const reading = { ...api, get } as unknown as Api;
+    const feed = createFeed({ api: reading, clock, log: silent, kind: 'Remediation', scopes: ['a'], view: (o) => o });
+    const heard: string[] = [];
+    const onChange = (change: Change<KubeObject>): void =>
+      void heard.push(change.type === 'gone' ? `gone ${change.uid}` : `${change.view.metadata.name} ${change.view.metadata.resourceVersion}`); // prettier-ignore
+    feed.subscribe({ onList: () => {}, onChange });
+    for (const watch of feed.watches) void watch.run(stop.signal);
+    await clock.advance(0);
+    list('a', 'one', 'two');
+    await clock.advance(0);
+    assert.equal(await feed.recheck(({ metadata }) => metadata.name === 'one'), told.length > 0 ? 1 : 0);
+    assert.deepEqual([heard, asked], [told, ['one']]);
+    if (!live) assert.equal(await feed.recheck(({ metadata }) => metadata.name === 'one'), 0, 'told once');
+    stop.abort();
+  });

@@ -25,25 +25,26 @@ function aQuietServer(clock: ReturnType<typeof fakeClock>) {
   return { api, gapsMs, lists: () => lists };
 }
 
-test('an hour without any Event: never called broken, never without a watch, listed anew only when it must be', async () => {
-  const clock = fakeClock();
-  const { api, gapsMs, lists } = aQuietServer(clock);
-  const logged: LogLine[] = [];
-  const stop = new AbortController();
-  const watch = createWatch({ api, clock, log: recorder(logged), kind: 'Event', view: () => undefined, onList() {}, onChange() {} }); // prettier-ignore
-  const running = watch.run(stop.signal);
-  let longestSilenceMs = 0;
-  for (let n = 0; n < 3_600; n += 10) {
-    await clock.advance(10_000);
-    longestSilenceMs = Math.max(longestSilenceMs, watch.silentMs());
-  }
-  stop.abort();
-  await running;
-  assert.deepEqual(
-    logged.filter(({ level }) => level !== 'debug'),
-    [],
-  );
-  assert.ok(Math.max(...gapsMs) <= 1_000, String(Math.max(...gapsMs)));
-  assert.ok(longestSilenceMs < 75_000, String(longestSilenceMs));
-  assert.ok(lists() <= 10, String(lists()));
-});
+for (const kind of ['Event', 'Pod'] as const)
+  test(`an hour without any ${kind}, nor a bookmark: never called broken, never without a watch, listed anew only when it must be`, async () => {
+    const clock = fakeClock();
+    const { api, gapsMs, lists } = aQuietServer(clock);
+    const logged: LogLine[] = [];
+    const stop = new AbortController();
+    const watch = createWatch({ api, clock, log: recorder(logged), kind, view: () => undefined, onList() {}, onChange() {} }); // prettier-ignore
+    const running = watch.run(stop.signal);
+    let longestSilenceMs = 0;
+    for (let n = 0; n < 3_600; n += 10) {
+      await clock.advance(10_000);
+      longestSilenceMs = Math.max(longestSilenceMs, watch.silentMs());
+    }
+    stop.abort();
+    await running;
+    assert.deepEqual(
+      logged.filter(({ level }) => level !== 'debug'),
+      [],
+    );
+    assert.ok(Math.max(...gapsMs) <= 1_000, String(Math.max(...gapsMs)));
+    assert.ok(longestSilenceMs < 75_000, String(longestSilenceMs));
+    assert.ok(lists() <= 10, String(lists()));
+  });

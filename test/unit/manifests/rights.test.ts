@@ -22,7 +22,7 @@ test('what talks to the internet can change no workload, and what changes them h
     declaredRights(identity, actions)
       .filter(({ verb, group }) => writing.has(verb) && group !== 'tapfix.dev')
       .map(line);
-  assert.deepEqual(outside('watcher'), ['create authorization.k8s.io/subjectaccessreviews']);
+  assert.deepEqual(outside('watcher'), ['create authorization.k8s.io/subjectaccessreviews', 'patch /configmaps']);
   assert.deepEqual(outside('controller'), [
     'create rbac.authorization.k8s.io/rolebindings',
     'delete rbac.authorization.k8s.io/rolebindings',
@@ -37,7 +37,7 @@ test('the watcher alone may attest, the controller alone control; neither does t
       .filter(({ resource, verb }) => resource === 'remediations' && !['get', 'list', 'watch'].includes(verb))
       .map(({ verb }) => verb);
   assert.deepEqual(verbs('watcher'), ['create', 'patch', 'propose', 'attest', 'approve', 'observe']);
-  assert.deepEqual(verbs('controller'), ['control']);
+  assert.deepEqual(verbs('controller'), ['control', 'delete']);
   assert.deepEqual(verbs('writer'), []);
 });
 
@@ -58,6 +58,31 @@ test('the controller may bind exactly the roles of the writer and mint tokens fo
     ],
   );
 });
+
+test('the one ConfigMap that the watcher may write is that of the mutes', () => {
+  const maps = declaredRights('watcher', actions).filter(({ resource }) => resource === 'configmaps');
+  assert.deepEqual(
+    maps.map(({ verb, scope, name }) => `${verb} ${name} ${scope}`),
+    ['get tapfix-mutes own', 'patch tapfix-mutes own'],
+  );
+});
+
+function readByNobody(resource: string, role: string): void {
+  const rows = table.filter(({ resources, scope }) => resources.includes(resource) && scope === 'cluster');
+  assert.deepEqual(rows, [{ who: role, scope: 'cluster', group: '', resources: [resource], verbs: ['get'] }]);
+  assert.equal(table.filter(({ who }) => who === role).length, 1);
+  for (const identity of ['watcher', 'controller', 'writer'] as const)
+    assert.ok(
+      !declaredRights(identity, actions).some((right) => right.resource === resource && right.scope !== 'own'),
+      identity,
+    );
+}
+
+test('logs are read by nobody until the role for it, which can do nothing else, is bound', () =>
+  readByNobody('pods/log', 'tapfix-logs'));
+
+test('ConfigMaps are read by nobody until the role for it, which can do nothing else, is bound', () =>
+  readByNobody('configmaps', 'tapfix-configmaps'));
 
 test('nothing binds the approver or the writer, and every row of the table is in a role', () => {
   const objects = accessControl({ namespace: 'tapfix', image: 'x', actions });

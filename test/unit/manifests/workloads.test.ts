@@ -73,16 +73,14 @@ test('the config to start with is valid as it is', () => {
   assert.ok(parsed.ok, JSON.stringify(parsed));
 });
 
-test('the config to start with names the namespace it is in', () => {
-  const { data } = configMap({ ...install, namespace: 'ops' }) as unknown as { data: Record<string, string> };
-  assert.match(data['config.yaml'] ?? '', /kubectl -n ops rollout restart/);
-});
-
 test('the image runs the program as the user the pods ask for', async () => {
   const text = await readFile(join(import.meta.dirname, '../../../deploy/Dockerfile'), 'utf8');
   const { user, entrypoint, copies } = parseDockerfile(text);
   assert.equal(user, '65532');
-  assert.deepEqual(entrypoint, ['node', '/app/bin/tapfix.js']);
+  assert.deepEqual(
+    entrypoint.filter((word) => !word.startsWith('--')),
+    ['node', '/app/bin/tapfix.js'],
+  );
   assert.deepEqual(
     copies.flatMap(({ sources }) => sources),
     ['package.json', 'bin', 'dist'],

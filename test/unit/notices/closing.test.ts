@@ -11,7 +11,13 @@ import { aDesk, gone, upsert } from './desk.ts';
 /* A message does not go on asking for what nobody can do any more. */
 
 const card = (fix: Remediation, over = {}) => composeMessage([fix], aContext(over)).cards[0]!;
-const labels = (fix: Remediation, over = {}) => card(fix, over).buttons.flat().map(({ label }) => label); // prettier-ignore
+const allLabels = (fix: Remediation, over = {}) =>
+  card(fix, over)
+    .buttons.flat()
+    .map(({ label }) => label);
+/** Of what decides. */
+const labels = (...of: Parameters<typeof allLabels>): string[] =>
+  allLabels(...of).filter((label) => !/^(I'm on it|Details|Snooze 1h)$/.test(label)); // prettier-ignore
 
 const deleted: [string, Remediation, string][] = [
   ['a proposal', aFix(), 'checkout: its record was deleted, nothing was changed by tapfix'],

@@ -8,8 +8,11 @@ import { aFix, aNotice, aQuotaFix, approvedByAda, condition, executed, uidOf } f
 
 /* A message about several: whose each button is, and how they are all together. */
 
-const labels = (members: Remediation[], over = {}): string[] =>
+const allLabels = (members: Remediation[], over = {}): string[] =>
   composeMessage(members, aContext(over)).cards.flatMap(({ buttons }) => buttons.flat().map(({ label }) => label));
+/** Of what decides. */
+const labels = (members: Remediation[], over = {}): string[] =>
+  allLabels(members, over).filter((label) => !/(I'm on it|Details|Snooze 1h)$/.test(label));
 const title = (members: Remediation[]): string => {
   const { title } = composeMessage(members, aContext());
   return `${title?.dot}: ${title?.text}`;
@@ -29,6 +32,13 @@ const named: [string, Remediation[], string[]][] = [
   ['a Deployment and a StatefulSet of one name', [aFix({ name: 'api' }), statefulSet(2)], ['shop/Deployment/api · Approve undo', 'shop/Deployment/api · Reject', 'shop/StatefulSet/api · Approve undo', 'shop/StatefulSet/api · Reject']],
 ]; // prettier-ignore
 for (const [name, members, want] of named) test(name, () => assert.deepEqual(labels(members), want));
+
+test('the one in full has all its buttons; of the others what decides, or else Details', () => {
+  const attention = ["checkout · I'm on it", 'checkout · Details', 'checkout · Snooze 1h'];
+  const others = ['web · Approve undo', 'web · Reject', 'reports · Details'];
+  const all = allLabels([aFix(), aFix({ n: 2, name: 'web' }), aNotice()]);
+  assert.deepEqual(all, ['checkout · Approve undo', 'checkout · Reject', ...attention, ...others]);
+});
 
 test('the question of a member names what it is about once, and says who is asked', () => {
   const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: aContext().nowMs + 30_000 };
@@ -68,11 +78,12 @@ test('what can be decided comes before what cannot, and has its buttons however 
   assert.deepEqual(labels([...noticed, ...beingFixed, aFix()]), want);
 });
 
-test('twenty can be decided on one message, and how many more there are is said', () => {
-  const many = Array.from({ length: 23 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}` }));
-  const { cards, rest } = composeMessage(many, aContext());
-  assert.equal(cards.filter(({ buttons }) => buttons.length > 0).length, 20);
-  assert.equal(rest, 'and 3 more: kubectl get fix -A');
+test('ten can be decided on one message, and the others are a tap away', () => {
+  const many = Array.from({ length: 13 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}` }));
+  const { cards, rest, buttons } = composeMessage(many, aContext({ notice: 'ab'.repeat(16) }));
+  assert.equal(cards.filter((card) => card.buttons.length > 0).length, 10);
+  assert.equal(rest, 'and 3 more');
+  assert.deepEqual(buttons?.flat().map(({ label }) => label), ['+3 more: show all 13']); // prettier-ignore
 });
 
 test('in several namespaces every line says which', () => {

@@ -16,3 +16,11 @@ for (const [name, asked, wanted] of pauses)
     assert.equal(pacing.pausedForMs(team, 0), wanted);
     assert.equal(pacing.pausedForMs({ ...team, chat: '-2' }, 0), 0);
   });
+
+test('edits have a budget per chat; a terminal needs none', () => {
+  const pacing = createPacing();
+  const terminal = { channel: 'console', chat: 'console' } as const;
+  for (const address of [team, terminal]) for (let edit = 0; edit < 12; edit++) pacing.spend(address, 0);
+  assert.equal(pacing.waitMs(team, 'state', 0), 60_000);
+  assert.equal(pacing.waitMs(terminal, 'state', 0), 0);
+});

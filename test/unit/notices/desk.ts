@@ -25,7 +25,8 @@ export function aDesk(
   const clock = fakeClock(Date.parse(at('02:12:40')));
   const server = over.server ?? fakeNotices();
   const said: Said[] = [];
-  const vendor = { down: undefined as Error | undefined, tried: 0 };
+  const vendor = { down: undefined as Error | undefined, tried: 0, hangs: (_chat: string): boolean => false };
+  const never = new Promise<never>(() => undefined);
   let next = 4711;
 
   const say = (what: Said['what'], chat: string, id: string, message: Message): void => {
@@ -33,11 +34,12 @@ export function aDesk(
     if (vendor.down) throw vendor.down;
     said.push({ what, chat, id, headlines: message.cards.map(({ headline }) => headline), atMs: clock.now() });
   };
-  const channel: Channel = {
-    name: 'telegram',
+  const aChannel = (name: ChannelName): Channel => ({
+    name,
     forgets: over.forgets ?? false,
     async post({ chat }, message) {
       const id = String(next++);
+      if (vendor.hangs(chat)) return never;
       say('post', chat, id, message);
       return id;
     },
@@ -46,8 +48,10 @@ export function aDesk(
     },
     run: async () => {},
     health: () => ({ ok: true, detail: '' }),
-  };
+  });
   const config = aConfig(over.config);
+  const names = (Object.keys(config.channels) as ChannelName[]).filter((name) => config.channels[name]);
+  const channels = new Map(names.map((name) => [name, aChannel(name)]));
 
   /** A process: it can be killed, and another one started on the same cluster. */
   function start(more: Pick<OutboxDeps, 'isHeard'> = {}) {
@@ -58,7 +62,7 @@ export function aDesk(
       clock,
       log: silentLog,
       current: () => config,
-      channels: () => new Map<ChannelName, Channel>([['telegram', channel]]),
+      channels: () => channels,
       namespace: 'tapfix',
       timeZone: 'Europe/Berlin',
       confirms,

@@ -6,7 +6,8 @@ import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
 import { createDeliveries, createPacing, type Delivery, isStuck } from '../../../src/notices/delivery.ts';
-import { type GroupFacts, planMessages } from '../../../src/notices/group.ts';
+import type { GroupFacts } from '../../../src/notices/group-facts.ts';
+import { planMessages } from '../../../src/notices/group.ts';
 import { createNoticeStatus } from '../../../src/notices/notice-status.ts';
 import { createOutbox } from '../../../src/notices/outbox.ts';
 import { createShelf } from '../../../src/notices/shelf.ts';
@@ -44,7 +45,8 @@ const plans: [string, Partial<GroupFacts>, string[], number?][] = [
 ]; // prettier-ignore
 for (const [name, facts, want, againInMs] of plans)
   test(name, () => {
-    const plan = planMessages({ fixes: [], notices: [], nowMs, coalesceMs: 5_000, maxPerMinute: 4, addressesOf: () => [team], seen: seenAgo(60_000, 60_000), postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined), isStuck: () => false, isPosting: () => false, alsoSentAtMs: () => [], ...facts }); // prettier-ignore
+    const plan = planMessages({ fixes: [], notices: [], nowMs, coalesceMs: 5_000, maxPerMinute: 4,
+    stormOver: 10, addressesOf: () => [team], seen: seenAgo(60_000, 60_000), postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined), isStuck: () => false, isPosting: () => false, alsoSentAtMs: () => [], ...facts }); // prettier-ignore
     const said = plan.steps.map((step) => (step.do === 'join' ? 'join' : ['open', step.address.thread].filter(Boolean).join(' '))); // prettier-ignore
     assert.deepEqual([said, plan.againInMs], [want, againInMs]);
   });

@@ -50,9 +50,19 @@ export function fakeNotices() {
     patch: async <T extends KubeObject>(ref: Ref, _type: string, body: object): Promise<T> =>
       around(ref.subresource ? 'patch status' : 'patch', () => {
         const before = existing(ref.name);
-        const { spec, status } = body as { spec?: object; status?: object };
+        const { metadata, spec, status } = body as {
+          metadata?: { annotations?: object };
+          spec?: object;
+          status?: object;
+        };
+        const annotations = { ...before.metadata.annotations, ...metadata?.annotations };
         const merged = Object.entries({ ...before.status, ...status }).filter(([, value]) => value !== null);
-        const next = { ...before, spec: { ...before.spec, ...spec }, status: Object.fromEntries(merged) };
+        const next = {
+          ...before,
+          metadata: { ...before.metadata, annotations },
+          spec: { ...before.spec, ...spec },
+          status: Object.fromEntries(merged),
+        };
         if (!noticeSpecSchema.safeParse(next.spec).success) throw new ApiError('spec is invalid', 422, 'Invalid');
         return put(next) as KubeObject as T;
       }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GroupFacts } from '../../../src/notices/group.ts';
+import type { GroupFacts } from '../../../src/notices/group-facts.ts';
 import { planMessages } from '../../../src/notices/group.ts';
 import type { Address } from '../../../src/notices/route.ts';
 import { aFix, aNotice, aNoticeOf, at, condition } from '../../support/fixes.ts';
@@ -16,6 +16,7 @@ function plan(over: Partial<GroupFacts>, seenMsAgo = 60_000) {
     nowMs,
     coalesceMs: 5_000,
     maxPerMinute: 4,
+    stormOver: 10,
     addressesOf: () => [team],
     seen: () => ({ firstMs: nowMs - seenMsAgo, rehearsedMs: nowMs - seenMsAgo }),
     postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined),

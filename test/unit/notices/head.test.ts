@@ -29,6 +29,7 @@ const cases: [string, ReturnType<typeof aFix>, string][] = [
   ['one was missing when last counted', aFix({ ...green, status: status(2, 3) }), 'checkout recovered in 41 s, held 30 s'],
   ['nothing was counted', aFix({ ...green, status: status() }), 'checkout recovered in 41 s, held 30 s'],
   ['only what is wanted was counted', aFix({ ...green, status: status(undefined, 3) }), 'checkout recovered in 41 s, held 30 s'],
+  ['it was to be switched off', aFix({ ...green, conditions: [condition('Recovered', '02:14:53', { reason: 'SwitchedOff' })], status: status(3, 3) }), 'checkout: switched off as asked in 41 s, held 30 s'],
   ['a quota, its count is older', aQuotaFix({ ...green, status: status(0, 11) }), 'quota platform-hardening recovered in 41 s, held 30 s'],
 ]; // prettier-ignore
 for (const [name, fix, wanted] of cases)

@@ -82,3 +82,38 @@ test('an attempt that failed is no message of the last minute', async () => {
   await desk.clock.advance(10_000);
   assert.deepEqual(desk.posts(), [['web keeps crashing, 0/3 ready']]);
 });
+
+test('forty messages to a vendor that does not answer delay nobody in another chat, nor at another vendor', async () => {
+  const routes = Array.from({ length: 40 }, (_, n) => ({ namespaces: [`team-${n}`], chat: `-${n + 1}` }));
+  const channels = {
+    telegram: { chat: '-100500', routes, apiRoot: 'http://x' },
+    slack: { channel: 'C1', routes: [], apiUrl: 'http://x' },
+  };
+  const desk = aDesk({ config: { channels } });
+  desk.vendor.hangs = (chat) => chat !== '-100500' && chat !== 'C1';
+  const stuck = Array.from({ length: 40 }, (_, n) => aFix({ n: n + 1, name: 'api', namespace: `team-${n}` }));
+  const { outbox } = desk.startWith(stuck);
+  await desk.clock.advance(6_000);
+  outbox.onFix(upsert(aFix({ n: 99, name: 'web' })));
+  await desk.clock.advance(6_000);
+  assert.deepEqual(desk.said.map(({ chat, headlines }) => [chat, headlines[0]]), [['C1', '40 incidents in one minute, prod-eu'], ['-100500', 'web keeps crashing, 0/3 ready']]); // prettier-ignore
+});
+
+test('whatever happens in a chat, it is edited at most twelve times in any minute, and shows the newest in the end', async () => {
+  const desk = aDesk();
+  const fixes = Array.from({ length: 5 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}` }));
+  const { outbox } = desk.startWith(fixes);
+  await desk.clock.advance(6_000);
+  for (let n = 0; n < 120; n++) {
+    const fix = aFix({ n: (n % 5) + 1, name: `svc-${n % 5}`, status: { preview: { diff: `image ${n}`, targetHash: `${n}`, at: at('02:12:36') } } }); // prettier-ignore
+    outbox.onFix(upsert(fix));
+    await desk.clock.advance(1_000);
+  }
+  const edits = desk.said.filter(({ what }) => what === 'edit').map(({ atMs }) => atMs);
+  assert.ok(edits.length >= 12 && mostInAMinute(edits) <= 12, String(mostInAMinute(edits)));
+  await desk.clock.advance(120_000);
+  const { length } = desk.said;
+  outbox.refresh();
+  await desk.clock.advance(60_000);
+  assert.equal(desk.said.length, length, 'the last edit showed the newest');
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressesOf } from '../../../src/notices/route.ts';
+import { addressesOf, everyChat } from '../../../src/notices/route.ts';
 import { nameOf, someoneMayApprove } from '../../../src/notices/people.ts';
 import { aConfig } from '../../support/fixes.ts';
 
@@ -37,4 +37,18 @@ test('people are called by the name in the config; others as they are', () => {
   assert.equal(nameOf(config, 'telegram:123456789'), 'Ada');
   assert.equal(nameOf(config, 'telegram:5'), 'telegram:5');
   assert.equal(nameOf(config, 'ada@example.com'), 'ada@example.com');
+});
+
+test('every chat is spoken in once: the usual one in its usual place, others in the first place they have', () => {
+  const routes = [
+    { namespaces: ['a'], thread: '1' },
+    { namespaces: ['b'], chat: '-200', thread: '2' },
+    { namespaces: ['c'], chat: '-200' },
+  ];
+  const config = aConfig({ channels: { telegram: { chat: '-100', routes, apiRoot: 'x' }, console: {} } });
+  assert.deepEqual(everyChat(config), [
+    { channel: 'telegram', chat: '-100' },
+    { channel: 'telegram', chat: '-200', thread: '2' },
+    { channel: 'console', chat: 'console' },
+  ]);
 });

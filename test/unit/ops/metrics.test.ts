@@ -34,6 +34,24 @@ test('gauges are asked at each scrape', async () => {
   ]);
 });
 
+test('a channel that is there no longer has no value, not an old one', async () => {
+  const metrics = createMetrics();
+  metrics.channelUp('slack', () => true);
+  assert.deepEqual(await lines(metrics), ['tapfix_channel_up{channel="slack"} 1']);
+  metrics.channelUp('slack', undefined);
+  assert.deepEqual(await lines(metrics), []);
+});
+
+test('what is in the way of the configuration', async () => {
+  const metrics = createMetrics();
+  metrics.configTrouble('refused', () => true);
+  metrics.configTrouble('frozen', () => false);
+  assert.deepEqual(await lines(metrics), [
+    'tapfix_config_trouble{what="refused"} 1',
+    'tapfix_config_trouble{what="frozen"} 0',
+  ]);
+});
+
 test('only the configuration in force is shown', async () => {
   const metrics = createMetrics();
   metrics.configInfo('aaa');

@@ -8,7 +8,8 @@ import { startServer } from '../../../src/ops/server.ts';
 const log = createLog({ level: 'silent' });
 const readiness = createReadiness();
 const metrics = createMetrics();
-const server = await startServer({ host: '127.0.0.1', port: 0, metrics, readiness, log });
+const ledger = { totals: () => ({ seen: 7 }), of: (workload: string) => ({ workload, outcomes: [] }) };
+const server = await startServer({ host: '127.0.0.1', port: 0, metrics, readiness, ledger, log });
 after(() => server.close());
 
 const ask = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
@@ -18,7 +19,15 @@ const cases = [
   { name: 'health with a query', path: '/healthz?probe=1', status: 200, body: /^ok\n$/ },
   { name: 'metrics', path: '/metrics', status: 200, body: /process_cpu_seconds_total/ },
   { name: 'readiness', path: '/readyz', status: 200, body: /"ok": true/ },
-  { name: 'anything else', path: '/', status: 404, body: /\/healthz \/readyz \/metrics/ },
+  { name: 'anything else', path: '/', status: 404, body: /\/healthz \/readyz \/metrics \/ledger/ },
+  { name: 'the ledger', path: '/ledger', status: 200, body: /"seen": 7/ },
+  {
+    name: 'the ledger of a workload',
+    path: '/ledger?namespace=shop&kind=Deployment&name=api',
+    status: 200,
+    body: /"workload": "shop\/Deployment\/api"/,
+  },
+  { name: 'the ledger of half a workload', path: '/ledger?namespace=shop', status: 400, body: /kind=KIND/ },
   { name: 'a name every object has', path: '/constructor', status: 404, body: /not found/ },
   { name: 'a write', path: '/healthz', method: 'POST', status: 405, body: /only GET/ },
 ];

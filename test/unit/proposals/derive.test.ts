@@ -169,12 +169,12 @@ test('an evicted pod of the older revision, dead beside its replacement, is no s
   assert.equal((await ask({}))?.action?.type, 'RolloutUndo');
 });
 
-test('a crash loop of anything but a Deployment is told, and nothing is offered', async () => {
+test('a crash loop of what keeps no revisions is told, and nothing is offered', async () => {
   const { server, ask } = aCluster();
   server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 1 } });
   const derived = await ask({ object: { kind: 'StatefulSet', name: 'db', uid: '' } });
   assert.equal(derived?.action, undefined);
-  assert.match(derived?.rationale ?? '', /not a Deployment/);
+  assert.match(derived?.rationale ?? '', /no revision to go back to: none is kept/);
 });
 
 for (const [name, subject] of Object.entries({ 'a quota': quota, 'a Deployment': {} }))

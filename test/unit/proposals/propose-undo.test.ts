@@ -212,10 +212,10 @@ const cases = [
   { name: 'the first revision', workload: workload({ revisions: [newest] }), history: nothing, want: 'first revision' },
   { name: 'a paused rollout', workload: workload({ deployment: paused }), history: nothing, want: 'paused' },
   {
-    name: 'a StatefulSet',
+    name: 'what keeps no revisions',
     workload: { ...workload({ revisions: [] }), deployment: undefined },
     history: nothing,
-    want: 'not a Deployment',
+    want: 'no revision to go back to',
   },
 ];
 for (const { name, workload, history, want } of cases)

@@ -78,6 +78,15 @@ test('words of the cluster that are too long, too many or not for eyes are made 
   assert.equal(spec.context.changed.length, 10);
 });
 
+test('whoever says it, a secret is not recorded', () => {
+  const secret = 'hunter2';
+  const leak = `password=${secret}`;
+  const derived = { diagnosis: leak, changed: [leak], evidence: [leak], rationale: 'safe' };
+  const spec = remediationSpec(facts({ incident: { ...facts().incident, message: leak }, derived }));
+  assert.ok(!JSON.stringify(spec).includes(secret));
+  assert.equal(spec.diagnosis, 'password=[redacted]');
+});
+
 test('the hour counts from when it was applied, not from when it was over', () => {
   const fix = aFix({ phase: 'Recovered', conditions: [condition('Applied', '01:50:00'), condition('Recovered', '02:59:00')] }); // prettier-ignore
   assert.equal(recurrence([fix], 'RolloutUndo', nowMs), undefined);

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { KubeObject } from '../kube/api.ts';
+import { objectName, uid } from '../kube/remediation.ts';
+import { hashOf } from '../lib/hash.ts';
+import { line, plain } from '../lib/plain.ts';
+import type { Action, ActionContext, Refusal } from './action.ts';
+import { longestDiff, no } from './action.ts';
+import { overBudget } from './budget.ts';
+import { evictionRight } from './eviction.ts';
+import { targetGone } from './marked.ts';
+import { untouchable } from './ownership.ts';
+import { type Owner, readOwners } from './owners.ts';
+
+const params = z.strictObject({ name: objectName, uid });
+type Params = z.infer<typeof params>;
+
+interface Pod extends KubeObject {
+  spec?: { nodeName?: string; volumes?: { name: string; emptyDir?: object }[] } & Record<string, unknown>;
+}
+
+interface Read {
+  pod: Pod;
+  owners: Owner[];
+}
+
+const refOf = ({ name }: Params, namespace: string) => ({ kind: 'Pod' as const, namespace, name });
+
+/** The pod that was meant; what is on its way out already counts as gone. */
+async function read(params: Params, { reader, namespace }: ActionContext): Promise<Read | undefined> {
+  const pod = await reader.get<Pod>(refOf(params, namespace));
+  if (pod?.metadata.uid !== params.uid || pod.metadata.deletionTimestamp) return undefined;
+  return { pod, owners: await readOwners(reader, namespace, pod) };
+}
+
+const hashed = ({ pod, owners }: Read): string =>
+  hashOf({ uid: pod.metadata.uid, owners: owners.map(({ uid }) => uid), spec: pod.spec ?? {} });
+
+/** Nothing of its spec: literal values of env are often passwords, and nobody puts a pod back. */
+const snapshot = (found: Read): string =>
+  JSON.stringify({
+    currentHash: hashed(found),
+    node: found.pod.spec?.nodeName,
+    owners: found.owners.map(({ kind, name }) => `${kind}/${name}`),
+  });
+
+/** These make a new pod in the place of one that is gone. */
+const replacing: ReadonlySet<string> = new Set(['ReplicaSet', 'StatefulSet', 'DaemonSet']);
+
+function whyNot({ pod, owners }: Read): Refusal | undefined {
+  const { name, annotations } = pod.metadata;
+  const [owner] = owners;
+  const isItsNodes = pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') ?? false;
+  if (annotations?.['kubernetes.io/config.mirror'] !== undefined || isItsNodes)
+    return no('StaticPod', `Pod ${name} is a static pod: only the kubelet of its node can replace it.`);
+  if (!owner) return no('NoOwner', `Pod ${name} has no owner: nobody would make a new one.`);
+  if (owner.kind === 'Job') return no('JobPod', `Pod ${name} belongs to Job ${owner.name}, which would count it as failed.`); // prettier-ignore
+  if (!replacing.has(owner.kind))
+    return no('UnknownOwner', `Pod ${name} belongs to ${line(`${owner.kind} ${owner.name}`, 253)}: whether it would make a new one is not known.`); // prettier-ignore
+  if (!owner.live || owner.live.metadata.deletionTimestamp)
+    return no('OwnerGone', `${owner.kind} ${owner.name}, whose pod ${name} is, is gone: nobody would make a new one.`);
+  const marked = owners.flatMap(({ kind, name, live }) =>
+    live ? [untouchable(`${kind} ${name}`, live.metadata)] : [],
+  );
+  // Evictions carry no labels under admission: here is the only place where a protected pod is spared.
+  return untouchable(`Pod ${name}`, pod.metadata) ?? marked.find(Boolean);
+}
+
+function diff({ pod, owners: [owner] }: Read): string {
+  const { nodeName, volumes = [] } = pod.spec ?? {};
+  const scratch = volumes.filter(({ emptyDir }) => emptyDir).map(({ name }) => name);
+  const where = nodeName ? ` on node ${nodeName}` : '';
+  const lost = scratch.length > 0 ? [`what it keeps in its emptyDir volumes is lost: ${scratch.join(', ')}`] : [];
+  const lines = [`evict pod ${pod.metadata.name}${where}; ${owner?.kind} ${owner?.name} makes a new one`, ...lost];
+  return plain(lines.join('\n'), longestDiff);
+}
+
+export const deletePod: Action<Params> = {
+  type: 'DeletePod',
+  block: 'deletePod',
+  params,
+  role: 'tapfix-writer-pods',
+  rights: [evictionRight],
+  verb: 'pod deletion',
+  noun: 'pod deletion',
+  target: ({ name, uid }) => ({ kind: 'Pod', name, uid }),
+  summary: ({ name }) => `evict pod ${name}; its owner makes a new one`,
+  consequence: ({ name }) => `delete pod ${name}`,
+
+  async prepare(params, context) {
+    const found = await read(params, context);
+    if (!found) return targetGone({ kind: 'Pod', name: params.name });
+    const { pod, owners } = found;
+    const refusal = whyNot(found) ?? (await overBudget([pod], context));
+    if (refusal) return refusal;
+    const { uid, resourceVersion } = pod.metadata;
+    return {
+      ok: true,
+      targetHash: hashed(found),
+      before: snapshot(found),
+      diff: diff(found),
+      undo: plain(`# nothing to put back: ${owners[0]?.kind} ${owners[0]?.name} makes a new pod`, 512),
+      // The resourceVersion, so that a label that protects it cannot slip in between.
+      write: { do: 'evict', ref: refOf(params, context.namespace), preconditions: { uid, resourceVersion } },
+      blocked: [],
+    };
+  },
+
+  async inspect(params, before, context) {
+    const found = await read(params, context);
+    if (!found) return 'ours';
+    const { currentHash } = JSON.parse(before) as { currentHash?: string };
+    return hashed(found) === currentHash ? 'untouched' : 'other';
+  },
+
+  async snapshot(params, context) {
+    const found = await read(params, context);
+    return found ? snapshot(found) : '';
+  },
+};

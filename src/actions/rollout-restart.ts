@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { JsonPatchOp } from '../kube/api.ts';
+import { objectName, uid } from '../kube/remediation.ts';
+import type { PodTemplate } from '../kube/views.ts';
+import { iso } from '../lib/clock.ts';
+import { line, plain } from '../lib/plain.ts';
+import type { Action } from './action.ts';
+import { longestDiff, rolledOutKinds } from './action.ts';
+import { annotated, createMemory, markedPatch, readMeant, refOf, targetGone } from './marked.ts';
+import { untouchable } from './ownership.ts';
+import { replaceInWords } from './replacing.ts';
+import { readInTheWay, rolloutRights, wouldNotRollOut } from './rollout.ts';
+import { restartedAt } from './template.ts';
+
+const params = z.strictObject({ kind: z.enum(rolledOutKinds), name: objectName, uid });
+type Params = z.infer<typeof params>;
+
+/** Anything may stand in an annotation. */
+const lastRestart = ({ metadata }: PodTemplate): string => line(metadata?.annotations?.[restartedAt] ?? '', 64);
+
+/** The whole template: who sees "restart" is not asked about another version, nor about a second restart. */
+const memory = createMemory<Params>(
+  (params) => params,
+  ({ spec: { template } }) => ({ exactly: { template }, readable: { restartedAt: lastRestart(template) } }),
+);
+
+/** What `kubectl rollout restart` does. */
+const restart = ({ metadata }: PodTemplate, time: string): JsonPatchOp =>
+  metadata
+    ? annotated('/spec/template/metadata', metadata, restartedAt, time)
+    : { op: 'add', path: '/spec/template/metadata', value: { annotations: { [restartedAt]: time } } };
+
+export const rolloutRestart: Action<Params> = {
+  type: 'RolloutRestart',
+  block: 'rolloutRestart',
+  params,
+  role: 'tapfix-writer-workloads',
+  rights: rolloutRights,
+  verb: 'restart',
+  noun: 'restart',
+  target: ({ kind, name, uid }) => ({ kind, name, uid }),
+  summary: ({ kind, name }) => `restart ${kind} ${name}: new pods of the same version`,
+  consequence: ({ name }) => `restart ${name}`,
+  inspect: memory.inspect,
+  snapshot: memory.snapshot,
+
+  async prepare(params, context) {
+    const { kind, name } = params;
+    const live = await readMeant(params, context);
+    if (!live) return targetGone(params);
+    // Who owns its spec by GitOps does not mind: the annotation is in nobody's manifests.
+    const refusal = wouldNotRollOut(params, live, 'a restart') ?? untouchable(`${kind} ${name}`, live.metadata);
+    if (refusal) return refusal;
+    const inTheWay = await readInTheWay(params, live, context);
+    if ('ok' in inTheWay) return inTheWay;
+    const { template } = live.spec;
+    const annotation = `pod annotation ${restartedAt}  ${lastRestart(template) || '(none)'} → the time of the restart`;
+    return {
+      ok: true,
+      targetHash: memory.hashed(live, params),
+      before: memory.remember(live, params),
+      diff: plain([replaceInWords(params, live), annotation, ...inTheWay.lines].join('\n'), longestDiff),
+      undo: '# nothing to put back: the new pods run what the old ones ran',
+      write: {
+        do: 'patch',
+        ref: refOf(params, context.namespace),
+        body: markedPatch(live, [restart(template, iso(context.atMs ?? 0))], context.fixUid),
+      },
+      blocked: inTheWay.pods,
+    };
+  },
+};

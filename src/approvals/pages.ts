@@ -1,0 +1,103 @@
+import type { Answer, Press } from '../channels/channel.ts';
+import type { Config } from '../config/schema.ts';
+import type { Api } from '../kube/api.ts';
+import type { Notice } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Questions } from '../notices/context.ts';
+import { asShown } from '../notices/left.ts';
+import type { Message } from '../notices/message.ts';
+import { contextFor } from '../notices/notice-body.ts';
+import { composePage } from '../notices/page.ts';
+import { decodeAll, decodePage, type PageRef } from '../notices/page-payload.ts';
+import { acknowledgeAll } from './all.ts';
+import { decodePress } from './press.ts';
+
+/** A Notice as it is on the phone. */
+export interface Told {
+  notice: Notice;
+  /** The vendor's id of it. */
+  message: string | undefined;
+  members: Remediation[];
+}
+
+export interface PagesDeps {
+  api: Pick<Api, 'get'>;
+  clock: Clock;
+  log: Log;
+  current: () => Config;
+  timeZone: string;
+  /** tapfix's own namespace. */
+  ownNamespace: string;
+  confirms: Questions;
+  told(notice: string): Told | undefined;
+  /** Who decides about everything else, and about what was pressed on a page. */
+  onPress(press: Press): Promise<Answer>;
+}
+
+/** Longest that a page waits to say how a decision went; the next time it is looked at it says so anyway. */
+const readingMs = 1_000;
+
+/**
+ * "Show all" and everything that is pressed on what it shows. Nothing is kept: the button says which Notice and which
+ * page. A page is good only in the chat of its Notice; what is pressed on it is judged as if it were pressed there.
+ */
+export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> {
+  const { clock, log, current } = deps;
+
+  async function onPress(press: Press): Promise<Answer> {
+    const all = decodeAll(press.data);
+    if (all !== undefined) return onAll(press, deps.told(all));
+    const found = decodePage(press.data);
+    if (!found) return deps.onPress(press);
+    const { ref, inner } = found;
+    const told = deps.told(ref.notice);
+    const message = told && isAtHome(press, told) ? told.message : undefined;
+    if (!told || message === undefined) return inner ? deps.onPress({ ...press, data: inner }) : refuse(press);
+    const inPlace = press.message !== message;
+    if (!inner) return { say: '', alert: false, show: render(told, told.members, ref), inPlace };
+    const answer = await deps.onPress({ ...press, data: inner, message });
+    // An answer that shows something of its own is about that; a press on the card itself is no page's.
+    if (answer.show || !inPlace) return answer;
+    return { ...answer, show: render(told, await freshly(told, inner), ref), inPlace };
+  }
+
+  /** Only on the message itself: it says how many they are. */
+  function onAll(press: Press, told: Told | undefined): Promise<Answer> | Answer {
+    const isOn = told !== undefined && isAtHome(press, told) && press.message === told.message;
+    return isOn ? acknowledgeAll(press, told.members, deps.onPress) : refuse(press);
+  }
+
+  function refuse({ by, name, channel }: Press): Answer {
+    log.info({ audit: true, decision: 'Refused', by, name, channel, reason: 'UnknownMessage' }, 'decision');
+    return { say: 'tapfix does not know this message here; nothing was done.', alert: true };
+  }
+
+  function render({ notice }: Told, members: readonly Remediation[], ref: PageRef): Message {
+    const { timeZone, confirms, ownNamespace: namespace } = deps;
+    const facts = { config: current(), nowMs: clock.now(), timeZone, confirms, namespace };
+    const context = contextFor(notice, facts);
+    return composePage(asShown(members, context), context, ref);
+  }
+
+  /** The watch has not told of it yet, and the page should not offer again what was decided just now. */
+  async function freshly({ members }: Told, inner: string): Promise<Remediation[]> {
+    const uid = decodePress(inner)?.uid;
+    const known = members.find(({ metadata }) => metadata.uid === uid);
+    if (!known) return members;
+    const { namespace, name } = known.metadata;
+    const read = deps.api.get<Remediation>({ kind: 'Remediation', ...(namespace && { namespace }), name });
+    const patience = new AbortController();
+    const late = clock.sleep(readingMs, patience.signal).then(() => undefined);
+    const live = await Promise.race([read.catch(() => undefined), late]);
+    patience.abort();
+    return live?.metadata.uid === uid ? members.map((fix) => (fix === known ? live! : fix)) : members;
+  }
+
+  return onPress;
+}
+
+/** In the chat that the Notice speaks in; on its message, or on one that the vendor says is ours. */
+const isAtHome = ({ channel, place, message, ours }: Press, { notice: { spec }, message: own }: Told): boolean =>
+  spec.channel === channel && spec.chat === place.chat && (message === own || ours === true || channel === 'console');

@@ -1,0 +1,169 @@
+import type { Press } from '../channels/channel.ts';
+import type { Approver, Config } from '../config/schema.ts';
+import type { Notice } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
+import { spokenDuration } from '../lib/duration.ts';
+import type { Confirming } from '../notices/context.ts';
+import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/head.ts';
+import { entriesOf, mayDecideIn, nameOf } from '../notices/people.ts';
+import type { Payload } from './press.ts';
+import { shownHash } from './press.ts';
+import { timesIn } from '../notices/times.ts';
+
+/** Everything a press is judged by: the live Remediation and the configuration in force at this moment. */
+export interface PressFacts {
+  press: Press;
+  payload: Payload;
+  fix: Remediation | undefined;
+  /** The message the button hangs on. */
+  notice: Notice | undefined;
+  armed: Confirming | undefined;
+  /** Its namespace is no longer watched. */
+  isLeft?: boolean;
+  config: Config;
+  nowMs: number;
+  timeZone: string;
+}
+
+export type Refusal = { ok: false; reason: RefusalReason; say: string };
+
+export type RefusalReason =
+  | 'UnknownMessage'
+  | 'Gone'
+  | 'NotAnApprover'
+  | 'NotAllowedHere'
+  | 'NotWatched'
+  | 'AlreadyDecided'
+  | 'AlreadyOver'
+  | 'TooLate'
+  | 'NotRehearsed'
+  | 'NotConfirmed'
+  | 'ActionNotAllowed'
+  | 'NotAsShown'
+  | 'SomeoneElseIsAsked'
+  | 'NotAsked'
+  | 'NotToBeRepeated'
+  | 'AlreadyProposed'
+  | 'NothingToPropose'
+  | 'RefusedByRbac'
+  | 'RefusedByCluster'
+  | 'NotRecorded'
+  | 'Unreadable'
+  | 'NotUnderstood'
+  | 'NotThere';
+
+export const refuse = (reason: RefusalReason, say: string): Refusal => ({ ok: false, reason, say });
+
+export interface Facts extends PressFacts {
+  fix: Remediation;
+}
+export type Rule = (facts: Facts) => Refusal | undefined;
+
+const namespaceOf = (facts: Facts): string => facts.fix.metadata.namespace ?? '';
+
+export const hangsOnAKnownMessage: Rule = ({ notice, fix }) =>
+  notice?.spec.members.some(({ uid }) => uid === fix.metadata.uid)
+    ? undefined
+    : refuse('UnknownMessage', 'tapfix does not know this message here; nothing was done.');
+
+export const isAKnownPerson: Rule = ({ press, config }) =>
+  press.channel === 'console' || entriesOf(config, press.channel, press.by).length > 0
+    ? undefined
+    : refuse('NotAnApprover', 'You are not on the approvers’ list.');
+
+export const mayDecideHere: Rule = (facts) =>
+  facts.press.channel === 'console' || entryFor(facts)
+    ? undefined
+    : refuse('NotAllowedHere', `You are not on the approvers’ list for ${namespaceOf(facts)}.`);
+
+export const isWatchedHere: Rule = (facts) =>
+  facts.isLeft
+    ? refuse('NotWatched', `${namespaceOf(facts)} is no longer watched by tapfix; nothing was done.`)
+    : undefined;
+
+export const isStillPending: Rule = ({ fix, press, config, nowMs, timeZone }) => {
+  const { state, by, at } = fix.spec.approval;
+  const phase = phaseOf(fix);
+  if (state !== 'Pending') {
+    const who = by === press.by ? 'You' : by ? nameOf(config, by) : 'Somebody';
+    const ago = at ? ` ${spokenDuration(nowMs - Date.parse(at))} ago` : ' already';
+    return refuse('AlreadyDecided', `${who} ${state.toLowerCase()} this${ago}.`);
+  }
+  if (phase === 'Expired') return tooLate(fix, nowMs, timeZone);
+  if (phase === 'Superseded') return refuse('AlreadyOver', 'A newer proposal has replaced this one; nothing was done.');
+  if (phase === 'Resolved') return refuse('AlreadyOver', `${howItResolved(fix)}; nothing was done.`);
+  if (!fix.spec.action || (phase !== '' && phase !== 'Proposed')) {
+    return refuse('AlreadyOver', 'There is nothing to decide any more; nothing was done.');
+  }
+  return undefined;
+};
+
+function howItResolved(fix: Remediation): string {
+  const { reason } = conditionOf(fix, 'Resolved') ?? {};
+  if (reason === 'Gone') return 'It is no longer there';
+  if (reason === 'NoLongerSeen') return 'It is no longer seen';
+  if (reason === 'Ended') return `It is over: ${howItEnded(fix)}`;
+  return 'It is healthy again by itself';
+}
+
+const tooLate = (fix: Remediation, nowMs: number, timeZone: string): Refusal =>
+  refuse('TooLate', `This expired at ${timesIn(timeZone, nowMs).minute(expiresAtMs(fix))}; nothing was changed.`);
+
+export const isInTime: Rule = ({ fix, nowMs, timeZone }) =>
+  nowMs < expiresAtMs(fix) ? undefined : tooLate(fix, nowMs, timeZone);
+
+export const wasRehearsed: Rule = ({ fix }) => {
+  const rehearsed = conditionOf(fix, 'Rehearsed');
+  if (rehearsed?.status === 'False') return refuse('NotRehearsed', `The rehearsal failed: ${rehearsed.message}`);
+  return rehearsed && fix.status?.preview
+    ? undefined
+    : refuse('NotRehearsed', 'It is still being rehearsed; try again in a moment.');
+};
+
+export const wasConfirmed: Rule = ({ fix }) => {
+  if (isTrue(fix, 'Confirmed')) return undefined;
+  const why = conditionOf(fix, 'Confirmed')?.message;
+  return refuse(
+    'NotConfirmed',
+    why ? `This fix is not confirmed: ${why}` : 'The controller is still checking it; try again in a moment.',
+  );
+};
+
+export const isAllowed: Rule = ({ fix, config }) =>
+  config.actions.allow.includes(fix.spec.action?.type ?? '')
+    ? undefined
+    : refuse('ActionNotAllowed', `${fix.spec.action?.type} is switched off in the configuration; nothing was done.`);
+
+export const hasChanged = ({ spec }: Remediation): Refusal =>
+  refuse('NotAsShown', `The ${spec.incident.object.kind} has changed since this was shown; nothing was done.`);
+
+export const isAsShown: Rule = ({ fix, payload }) => (payload.shown === shownHash(fix) ? undefined : hasChanged(fix));
+
+export const wasAsked: Rule = ({ payload, armed, press }) => {
+  if (armed && armed.by !== press.by)
+    return refuse('SomeoneElseIsAsked', `${armed.name} is being asked about this right now.`);
+  return payload.verb === 'c' && !armed
+    ? refuse('NotAsked', 'The question has run out; press Approve again.')
+    : undefined;
+};
+
+/** What is over needs nobody; what failed or ran out is not over for people. */
+export const needsSomebodyStill: Rule = ({ fix }) =>
+  isSettled(fix) && !isUnattended(fix)
+    ? refuse('AlreadyOver', 'This is over; there is nothing to do any more.')
+    : undefined;
+
+/** Only what nobody decided, or what failed, while it is still broken. */
+export const mayBeRepeated: Rule = ({ fix }) => {
+  if (isCleared(fix)) return refuse('AlreadyOver', 'It is over; there is nothing to propose.');
+  if (mayBeProposedAgain(fix)) return undefined;
+  return refuse('NotToBeRepeated', 'Only what nobody decided in time, or what failed, is proposed again.');
+};
+
+/** Who may decide here at all, whatever it is about. */
+export const byWhoMayDecide: readonly Rule[] = [hangsOnAKnownMessage, isAKnownPerson, mayDecideHere, isWatchedHere];
+
+/** The line of the approvers' list that allows it; none at the console. */
+export const entryFor = (facts: Facts): Approver | undefined =>
+  entriesOf(facts.config, facts.press.channel, facts.press.by).find((entry) => mayDecideIn(entry, namespaceOf(facts)));

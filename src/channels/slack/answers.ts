@@ -1,0 +1,78 @@
+import { fetch } from 'undici';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Answer } from '../channel.ts';
+import type { Patience, WebClient } from './client.ts';
+import type { Deed } from './deeds.ts';
+import { SlackTrouble, ofStatus, troubleOf } from './errors.ts';
+import type { Rendered } from './render.ts';
+import { escapeText, renderSlack } from './render.ts';
+
+export interface AnswersDeps {
+  web: () => Promise<WebClient>;
+  patience: Patience;
+  clock: Clock;
+  log: Log;
+}
+
+/** Says to people what became of what they did; for their eyes only. Never throws: what cannot be said is a line in the log. */
+export interface Answers {
+  to(deed: Deed, answer: Answer): Promise<void>;
+}
+
+type Words = Pick<Rendered, 'text'> & Partial<Rendered>;
+
+/** A refusal is said nowhere else, and saying it twice does no harm. */
+const mostTries = 3;
+const longestPauseMs = 3_000;
+
+export function createAnswers({ web, patience, clock, log }: AnswersDeps): Answers {
+  async function to(deed: Deed, answer: Answer): Promise<void> {
+    // What went well is seen on the card itself; of a command nothing is seen but the answer.
+    const isHeard = answer.alert || deed.command !== undefined;
+    if (answer.say && isHeard) await patiently(deed, () => say(deed, { text: escapeText(answer.say) }));
+    const { show } = answer;
+    if (show) await patiently(deed, () => say(deed, renderSlack(show), answer.inPlace));
+  }
+
+  async function patiently({ press }: Deed, call: () => Promise<unknown>): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return void (await call());
+      } catch (error) {
+        const { say: reason, retryMs } = troubleOf(error);
+        if (retryMs === undefined || tries === mostTries)
+          return press
+            ? log.warn({ reason, tries }, 'press not answered')
+            : log.warn({ reason, tries }, 'command not answered');
+        await clock.sleep(Math.min(retryMs, longestPauseMs));
+      }
+    }
+  }
+
+  /** What only one person sees can be changed, and seen where we are no member, only over the address that Slack gave with it. */
+  async function say({ press, command, responseUrl }: Deed, words: Words, inPlace = false): Promise<unknown> {
+    const { by, place } = press ?? command;
+    if (responseUrl && (inPlace || command)) return respond(responseUrl, { ...words, replace_original: inPlace });
+    const user = by.replace('slack:', '');
+    const where = { channel: place.chat, user, ...(place.thread && { thread_ts: place.thread }) };
+    return (await web()).chat.postEphemeral({ ...where, ...words });
+  }
+
+  /** https://docs.slack.dev/interactivity/handling-user-interaction#message_responses */
+  async function respond(url: string, words: Words & { replace_original: boolean }): Promise<void> {
+    const late = new AbortController();
+    const done = new AbortController();
+    void clock.sleep(patience.callMs, done.signal).then(() => late.abort());
+    try {
+      const body = JSON.stringify({ ...words, response_type: 'ephemeral' });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(url, { method: 'POST', headers, body, signal: late.signal });
+      if (!answer.ok) throw new SlackTrouble(ofStatus(answer.status));
+      await answer.text();
+    } finally {
+      done.abort();
+    }
+  }
+  return { to };
+}

@@ -1,0 +1,76 @@
+import { untilAborted } from '../../lib/abort.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Endpoint, WebClient } from './client.ts';
+import { createWebClient } from './client.ts';
+import type { Trouble } from './errors.ts';
+import { asOutboxError, tokenRetryMs, troubleIn, troubleOf } from './errors.ts';
+
+export interface CallsDeps {
+  /** Read again for every call, so that a rotated token is used at once. */
+  botToken: () => Promise<string>;
+  endpoint: Endpoint;
+  log: Log;
+  clock: Clock;
+}
+
+/** Calls of Slack's Web API, and what is known about how they go. */
+export interface Calls {
+  web(): Promise<WebClient>;
+  /** A call about this channel; what goes wrong is an error for the outbox, which also says it. */
+  about<T>(channel: string, call: (web: WebClient) => Promise<T>): Promise<T>;
+  /** Tries the token again and again though there is nothing to say: better now than when there is. */
+  keepChecking(signal: AbortSignal): Promise<void>;
+  /** What went wrong last and has not gone well since. */
+  trouble(): Trouble | undefined;
+}
+
+const checkEveryMs = 300_000;
+
+export function createCalls({ botToken, endpoint, log, clock }: CallsDeps): Calls {
+  let client: { token: string; web: WebClient } | undefined;
+  const inChannel = new Map<string, Trouble>();
+  let ofToken: Trouble | undefined;
+
+  async function web(): Promise<WebClient> {
+    const token = await botToken();
+    if (client?.token !== token) client = { token, web: createWebClient(token, endpoint) };
+    return client.web;
+  }
+
+  async function about<T>(channel: string, call: (web: WebClient) => Promise<T>): Promise<T> {
+    try {
+      const result = await call(await web());
+      inChannel.delete(channel);
+      return result;
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
+      const found = troubleIn(channel, error);
+      if (found.kind !== 'TooFast') inChannel.set(channel, found);
+      throw asOutboxError(found);
+    }
+  }
+
+  async function check(): Promise<Trouble | undefined> {
+    try {
+      await (await web()).auth.test();
+      return undefined;
+    } catch (error) {
+      return troubleOf(error);
+    }
+  }
+
+  async function keepChecking(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const found = await untilAborted(check(), signal).catch(() => undefined);
+      if (signal.aborted) return;
+      if (found && found.kind !== ofToken?.kind)
+        log.warn({ kind: found.kind, reason: found.say }, 'slack cannot be written to');
+      if (!found && ofToken) log.info({ was: ofToken.kind }, 'slack can be written to again');
+      ofToken = found;
+      await clock.sleep(found ? tokenRetryMs : checkEveryMs, signal);
+    }
+  }
+
+  return { web, about, keepChecking, trouble: () => ofToken ?? [...inChannel.values()][0] };
+}

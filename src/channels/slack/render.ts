@@ -1,0 +1,177 @@
+import type { types } from '@slack/bolt';
+import { cut } from '../../lib/cut.ts';
+import type { Button, Card, Dot, Line, Message, Row } from '../../notices/message.ts';
+import { dots, insteadOfCommand } from '../lines.ts';
+import type { Piece, Run } from './rich-text.ts';
+import { richText } from './rich-text.ts';
+
+/** Most blocks of a message: https://docs.slack.dev/reference/block-kit/blocks */
+export const maxBlocks = 50;
+/** Slack refuses blocks of about 13,200 characters in all, JSON included; this is written down nowhere. */
+export const maxCharacters = 12_000;
+/** https://docs.slack.dev/reference/block-kit/blocks/header-block */
+const maxHeader = 150;
+/** https://docs.slack.dev/reference/block-kit/block-elements/button-element allows more; 64 bytes is ours for every channel. */
+const maxLabel = 75;
+const maxPayloadBytes = 64;
+
+type Block = types.HeaderBlock | types.ContextBlock | types.RichTextBlock | types.SectionBlock | types.ActionsBlock;
+
+export interface Rendered {
+  /** For the lock screen and for who listens: shown where blocks are not. */
+  text: string;
+  blocks: Block[];
+}
+
+/** How much is kept: long commands go first, then long lines are cut, then lines go, then all but the headlines of further cards. */
+interface Room {
+  line: number;
+  lines: number;
+  code: number;
+  /** A longer one is replaced by what prints it, unless that is longer still. */
+  command: number;
+  /** Of the cards after the first one. */
+  further: 'whole' | 'headline';
+}
+const rooms: readonly Room[] = [
+  { line: 1100, lines: 30, code: 2000, command: 3000, further: 'whole' },
+  { line: 1100, lines: 30, code: 2000, command: 500, further: 'whole' },
+  { line: 500, lines: 12, code: 1000, command: 500, further: 'whole' },
+  { line: 250, lines: 8, code: 500, command: 500, further: 'headline' },
+  { line: 120, lines: 5, code: 240, command: 240, further: 'headline' },
+  { line: 70, lines: 3, code: 100, command: 0, further: 'headline' },
+];
+
+export function renderSlack(message: Message): Rendered {
+  for (const room of rooms) {
+    const blocks = allBlocks(message, room);
+    if (fits(blocks)) return { text: fallbackText(message), blocks };
+  }
+  return renderPlainly(message);
+}
+
+const fits = (blocks: readonly Block[]): boolean =>
+  blocks.length <= maxBlocks && JSON.stringify(blocks).length <= maxCharacters;
+
+/** What is broken and what can be decided, in the plainest blocks there are: the last resort, and for the day Slack refuses the others. */
+export function renderPlainly(message: Message): Rendered {
+  const { title, cards } = message;
+  for (let shown = cards.length; ; shown--) {
+    const left = cards.length - shown;
+    const rest = left > 0 ? [plainly(`and ${left} more: kubectl get fix -A`)] : [];
+    const blocks = [
+      ...(title ? [plainly(headline(title.dot, title.text, 150))] : []),
+      ...cards.slice(0, shown).flatMap((card) => [plainly(headline(card.dot, card.headline, 150)), ...actions(card)]),
+      ...rest,
+      ...actions({ buttons: message.buttons ?? [] }),
+    ];
+    if (fits(blocks) || shown === 0) return { text: fallbackText(message), blocks };
+  }
+}
+
+/** The state's dot and colour are the headline's: a coloured bar would need an attachment, which Slack may fold away. */
+function allBlocks({ title, cards, rest, buttons = [] }: Message, room: Room): Block[] {
+  const further = cards.map((card, index) => (index === 0 || room.further === 'whole' ? card : onlyHeadline(card)));
+  const [first, ...others] = further;
+  const leading = title || !first ? [] : [lead(first.dot, first.headline), ...subtitle(first)];
+  return [
+    ...(title ? [lead(title.dot, title.text)] : leading),
+    ...(first ? [...(title ? inOne(first, room) : body(bodyOf(first, room))), ...actionsInRows(first)] : []),
+    ...others.flatMap((card) => [...inOne(card, room), ...actions(card)]),
+    ...(rest ? body([[{ text: cut(rest, 200) }]]) : []),
+    ...actions({ buttons }),
+  ];
+}
+
+const onlyHeadline = ({ dot, headline, buttons }: Card): Card => ({ dot, headline, buttons, rows: [], footer: [] });
+
+/** The line that is read first. Slack shows headers large, if they are short. */
+function lead(dot: Dot, text: string): Block {
+  const line = headline(dot, text, 300);
+  return line.length <= maxHeader
+    ? { type: 'header', text: { type: 'plain_text', text: line, emoji: false } }
+    : richText([[{ text: line, bold: true }]])!;
+}
+
+const headline = (dot: Dot, text: string, max: number): string => `${dots[dot]} ${cut(text, max)}`.trimEnd();
+
+const subtitle = (card: Card): Block[] =>
+  card.subtitle
+    ? [{ type: 'context', elements: [{ type: 'plain_text', text: cut(card.subtitle, 400), emoji: false }] }]
+    : [];
+
+const body = (pieces: readonly Piece[]): Block[] => [richText(pieces) ?? []].flat();
+
+/** A card among others: one block, because a message has only so many. */
+function inOne(card: Card, room: Room): Block[] {
+  const head: Run[][] = [[{ text: headline(card.dot, card.headline, 300), bold: true }]];
+  if (card.subtitle) head.push([{ text: cut(card.subtitle, 400) }]);
+  return body([...head, ...bodyOf(card, room)]);
+}
+
+const blank: Run[] = [];
+
+function bodyOf(card: Card, room: Room): Piece[] {
+  const rows = card.rows.flatMap((row) => rowOf(row, room));
+  const footer = card.footer.slice(0, room.lines).flatMap((line) => piecesOf(line, room));
+  return rows.length > 0 && footer.length > 0 ? [...rows, blank, ...footer] : [...rows, ...footer];
+}
+
+function rowOf({ label, lines, fold }: Row, room: Room): Piece[] {
+  const name: Run = { text: cut(label, 30), bold: true };
+  const kept = lines.slice(0, room.lines);
+  const left = lines.length - kept.length;
+  const pieces = kept.flatMap((line) => piecesOf(line, room));
+  if (left > 0) pieces.push([{ text: `… ${left} more` }]);
+  if (fold) return [[name], { quote: pieces.map(asWords) }];
+  const [first, ...others] = pieces;
+  return Array.isArray(first) ? [[name, { text: '  ' }, ...first], ...others] : [[name], ...pieces];
+}
+
+const asWords = (piece: Piece): Run[] =>
+  Array.isArray(piece) ? piece : 'code' in piece ? [{ text: piece.code }] : piece.quote.flat();
+
+function piecesOf(line: Line, room: Room): Piece[] {
+  if (typeof line === 'string') return [[{ text: cut(line, room.line) }]];
+  if ('code' in line) return [{ code: cut(line.code, room.code) }];
+  const { command, orElse } = line;
+  if (command.length <= Math.max(room.command, orElse.length)) return [{ code: command }];
+  return [[{ text: insteadOfCommand }], { code: orElse }];
+}
+
+/** All of a card side by side; Slack breaks the row where the screen ends. */
+const actions = ({ buttons }: Pick<Card, 'buttons'>): Block[] => rowOfButtons(buttons.flat());
+
+/** Where there is room, what decides stands above the rest. */
+const actionsInRows = ({ buttons }: Pick<Card, 'buttons'>): Block[] => buttons.flatMap(rowOfButtons);
+
+function rowOfButtons(row: readonly Button[]): Block[] {
+  const elements = row.map(buttonOf);
+  return elements.length > 0 ? [{ type: 'actions', elements }] : [];
+}
+
+function buttonOf({ label, data }: Button, index: number): types.Button {
+  // Fail here, in our tests, and not as an opaque refusal at three in the morning.
+  if (Buffer.byteLength(data) > maxPayloadBytes) throw new RangeError(`button payload too long: ${data}`);
+  const text = { type: 'plain_text' as const, text: cut(label, maxLabel), emoji: false };
+  return { type: 'button', text, action_id: `press-${index}`, value: data, ...styles[data[0] ?? ''] };
+}
+
+/** What helps is green, what is asked about once more is red. */
+const styles: Readonly<Record<string, Pick<types.Button, 'style'>>> = {
+  a: { style: 'primary' },
+  c: { style: 'danger' },
+};
+
+const plainly = (text: string): Block => ({ type: 'section', text: { type: 'plain_text', text, emoji: false } });
+
+function fallbackText({ title, cards: [first] }: Message): string {
+  const line = title ?? (first && { dot: first.dot, text: first.headline });
+  const where = title ? '' : cut(first?.subtitle ?? '', 400);
+  const text = [...(line ? [headline(line.dot, line.text, 300)] : []), ...(where ? [where] : [])].join('\n');
+  return escapeText(text) || 'tapfix';
+}
+
+/** Where Slack reads markup: these three, and with them every mention and link. https://docs.slack.dev/messaging/formatting-message-text */
+export const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

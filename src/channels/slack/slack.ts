@@ -1,0 +1,103 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Message } from '../../notices/message.ts';
+import type { Channel, ChannelHealth, Handlers, Place } from '../channel.ts';
+import { paced } from '../pace.ts';
+import { createAnswers } from './answers.ts';
+import { createCalls } from './calls.ts';
+import type { Patience } from './client.ts';
+import { usualPatience } from './client.ts';
+import { SlackTrouble, garbage, isBadMarkup, isGone, noToken, troubleOf } from './errors.ts';
+import { createPresses } from './presses.ts';
+import type { Receiver } from './receive.ts';
+import { createReceiver } from './receive.ts';
+import type { Rendered } from './render.ts';
+import { renderPlainly, renderSlack } from './render.ts';
+
+type ReadToken = () => Promise<string | undefined>;
+
+export interface SlackDeps {
+  botToken: ReadToken;
+  appToken: ReadToken;
+  apiUrl: string;
+  log: Log;
+  clock: Clock;
+  patience?: Patience;
+}
+
+/** Slack as a channel: posts over its Web API, presses over Socket Mode, so that no port is open to the internet. */
+export function createSlack({ botToken, appToken, apiUrl, log, clock, patience = usualPatience }: SlackDeps): Channel {
+  const endpoint = { apiUrl, patience };
+  const calls = createCalls({ botToken: () => required(botToken, 'bot'), endpoint, log, clock });
+  const answers = createAnswers({ web: calls.web, patience, clock, log });
+  const presses = createPresses({ answers, clock, log });
+  let receiver: Receiver | undefined;
+  let isStopped = false;
+
+  function post({ chat, thread }: Place, message: Message, replyTo?: string): Promise<string> {
+    // After a timeout nobody knows whether it arrived; it is tried again later, and may then be there twice.
+    return calls.about(chat, async (web) => {
+      const place = { channel: chat, ...inThread(thread, replyTo, message) };
+      const { ts } = await inBlocksSlackTakes(message, (rendered) =>
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window's
+        web.chat.postMessage({ ...place, ...rendered, unfurl_links: false, unfurl_media: false }),
+      );
+      if (typeof ts !== 'string') throw new SlackTrouble(garbage());
+      return ts;
+    });
+  }
+
+  function edit({ chat }: Place, id: string, message: Message): Promise<void> {
+    return calls.about(chat, async (web) => {
+      try {
+        await inBlocksSlackTakes(message, (rendered) => web.chat.update({ channel: chat, ts: id, ...rendered }));
+      } catch (error) {
+        if (!isGone(error)) throw error;
+        log.warn({ chat, message: id }, 'slack message is gone');
+      }
+    });
+  }
+
+  async function inBlocksSlackTakes<T>(message: Message, send: (rendered: Rendered) => Promise<T>): Promise<T> {
+    try {
+      return await send(renderSlack(message));
+    } catch (error) {
+      if (!isBadMarkup(error)) throw error;
+      log.error({ reason: troubleOf(error).say }, 'slack refused our blocks, sent in plain ones');
+      return send(renderPlainly(message));
+    }
+  }
+
+  async function run(handlers: Handlers, signal: AbortSignal): Promise<void> {
+    const onEnvelope: Parameters<typeof createReceiver>[0]['onEnvelope'] = (envelope) =>
+      presses.receive(envelope, handlers);
+    receiver = createReceiver({ appToken: () => required(appToken, 'app'), endpoint, clock, log, onEnvelope });
+    const heard = new AbortController(); // the sockets stay until the last press is acknowledged
+    const end = (): void => void presses.end().then(() => heard.abort());
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+    await Promise.all([receiver.run(heard.signal), calls.keepChecking(signal)]);
+    isStopped = true;
+  }
+
+  function health(): ChannelHealth {
+    if (isStopped) return { ok: false, detail: 'stopped' };
+    const receiving = receiver?.health() ?? { ok: false, detail: 'connecting' };
+    const trouble = calls.trouble();
+    return receiving.ok && trouble ? { ok: false, detail: trouble.say } : receiving;
+  }
+
+  return paced({ name: 'slack', post, edit, run, health }, { minTimeMs: 50, maxConcurrent: 8 });
+}
+
+/** An answer to a card is in that card's thread, and in the channel as well: it is said when somebody is needed. */
+function inThread(thread: string | undefined, replyTo: string | undefined, { silent }: Message): object {
+  if (thread !== undefined) return { thread_ts: thread };
+  return replyTo === undefined ? {} : { thread_ts: replyTo, reply_broadcast: !silent };
+}
+
+async function required(read: ReadToken, what: 'bot' | 'app'): Promise<string> {
+  const token = (await read())?.trim();
+  if (!token) throw noToken(what);
+  return token;
+}

@@ -1,0 +1,107 @@
+import { loadConfig, parseConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { type GatherDeps, gather } from '../explain/gather.ts';
+import { ledgerLines, pageOf } from '../explain/ledger-words.ts';
+import { parseTarget } from '../explain/target.ts';
+import { explained, rows } from '../explain/words.ts';
+import { partsOf } from '../incidents/key.ts';
+import { ApiError, hasCode, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
+import { createApi } from '../kube/client.ts';
+import { loadKubeConfig } from '../kube/config.ts';
+import { mutesIn, mutesKey, mutesName } from '../kube/mutes.ts';
+import { systemClock } from '../lib/clock.ts';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { localTimeZone } from '../lib/time.ts';
+import { timesIn } from '../notices/times.ts';
+import { readLedger } from '../ops/read-ledger.ts';
+import type { Rules } from '../signals/filter.ts';
+
+export interface ExplainOptions {
+  target: string;
+  configFile?: string;
+  context?: string;
+  /** Where a running watcher's operations server answers. */
+  watcher?: string;
+}
+
+/** `tapfix explain`: why there is, or is not, a message about something. It reads, and changes nothing. */
+export async function runExplain(options: ExplainOptions, io: { print(text: string): void }): Promise<number> {
+  const target = parseTarget(options.target);
+  const base = options.watcher === undefined ? undefined : watcherAddress(options.watcher);
+  const own = options.configFile === undefined ? undefined : await loadConfig(options.configFile);
+  const api = createApi({ kubeConfig: loadKubeConfig({ context: options.context }) });
+  const reader: Reader = { get: api.get, list: api.list };
+  const ownNamespace = process.env['POD_NAMESPACE'] || 'tapfix';
+  try {
+    const { config, note } = own ? { config: own, note: '' } : await clusterConfig(reader, ownNamespace);
+    const rules: Rules = { ...config, muted: await mutedNow(reader, ownNamespace) };
+    const deps: GatherDeps = { reader, clock: systemClock, config: rules, ownNamespace };
+    const findings = await gather(deps, target);
+    const context = { nowMs: systemClock.now(), timeZone: localTimeZone() };
+    const books = await booksOf(findings.cases[0].key, base ?? `http://127.0.0.1:${config.server.port}`, ownNamespace);
+    const lines = [...explained(findings, context), ...rows('Watcher', books), ...rows('Config', note ? [note] : [])];
+    io.print(lines.join('\n'));
+    return 0;
+  } catch (error) {
+    throw error instanceof ApiError || error instanceof Unreachable ? new UserError(refusal(error), 1, error) : error;
+  } finally {
+    await api.close();
+  }
+}
+
+function refusal(error: Error): string {
+  if (isForbidden(error)) return `you have not the rights to look: ${error.message}`;
+  return hasCode(error, 401) ? `the API server refused your credentials: ${error.message}` : error.message;
+}
+
+function watcherAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.origin;
+  throw new UserError(`--watcher ${JSON.stringify(text)} is no address: write it like http://127.0.0.1:8080`, 2);
+}
+
+interface ConfigMap extends KubeObject {
+  data?: Record<string, string>;
+}
+
+/** The one that the watcher in the cluster was given; otherwise every namespace, and all defaults. */
+async function clusterConfig(reader: Reader, namespace: string): Promise<{ config: Config; note: string }> {
+  const where = `ConfigMap ${namespace}/tapfix-config`;
+  const map = await readConfigMap(reader, namespace, 'tapfix-config');
+  const parsed = parseConfig(map?.data?.['config.yaml'] ?? '', where);
+  if (parsed.ok) return { config: parsed.config, note: `from ${where}` };
+  const all = { cluster: 'unknown', namespaces: { include: ['*'] }, channels: { console: {} } };
+  const defaults = parseConfig(JSON.stringify(all), 'defaults');
+  if (!defaults.ok) throw new Error('the defaults are no configuration');
+  const why = map ? `${where} is not valid` : `${where} is not there, or not for you to read`;
+  return {
+    config: defaults.config,
+    note: `${why}: taken were the defaults and every namespace; --config FILE says which`,
+  };
+}
+
+/** What people muted in chat; who may not read that is told without it. */
+async function mutedNow(reader: Reader, namespace: string): Promise<string[]> {
+  const map = await readConfigMap(reader, namespace, mutesName);
+  return mutesIn(map?.data?.[mutesKey], systemClock.now()).map(({ glob }) => glob);
+}
+
+/** undefined: it is not there, or not for you to read. */
+async function readConfigMap(reader: Reader, namespace: string, name: string): Promise<ConfigMap | undefined> {
+  return reader.get<ConfigMap>({ kind: 'ConfigMap', namespace, name }).catch((error: unknown) => {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  });
+}
+
+async function booksOf(key: string, base: string, ownNamespace: string): Promise<string[]> {
+  const { host, port } = new URL(base);
+  try {
+    const page = pageOf(await readLedger(base, partsOf(key)));
+    if (page) return ledgerLines(page, timesIn(localTimeZone(), systemClock.now()));
+    return [`what answers at ${host} is no tapfix: --watcher URL says where it is`];
+  } catch (error) {
+    const forward = `kubectl -n ${ownNamespace} port-forward deploy/tapfix-watcher ${port || '8080'}`;
+    return [`its books were not reached at ${host} (${messageOf(error)}): ${forward}`];
+  }
+}

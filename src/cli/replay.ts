@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { loadConfig } from '../config/load.ts';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { localTimeZone } from '../lib/time.ts';
+import { readObjects } from '../replay/read-objects.ts';
+import { recordingOf } from '../replay/recording.ts';
+import { replay } from '../replay/replay.ts';
+import { replayed } from '../replay/words.ts';
+
+export interface ReplayOptions {
+  file: string;
+  configFile: string;
+}
+
+/** `tapfix replay`: what would have been said of recorded events, and why the rest was not. Offline. */
+export async function runReplay(
+  { file, configFile }: ReplayOptions,
+  io: { print(text: string): void },
+): Promise<number> {
+  const config = await loadConfig(configFile);
+  const { records, unreadable } = readObjects(await read(file));
+  const recording = recordingOf(records);
+  const all = [...unreadable, ...recording.unreadable];
+  const result = replay({ ...recording, unreadable: all }, config, process.env['POD_NAMESPACE'] || 'tapfix');
+  io.print(replayed(result, { file, config, timeZone: localTimeZone(), unreadable: all }).join('\n'));
+  return 0;
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const why: Record<string, string> = {
+      ENOENT: 'does not exist',
+      ENOTDIR: 'does not exist',
+      EISDIR: 'is a directory: name the file in it',
+      EACCES: 'may not be read by this user',
+      ERR_FS_FILE_TOO_LARGE: 'is too large: cut it into pieces',
+      ERR_STRING_TOO_LONG: 'is too large: cut it into pieces',
+    };
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    throw new UserError(`${file || '""'} ${why[code] ?? `cannot be read: ${messageOf(error)}`}`, 2);
+  }
+}

@@ -1,0 +1,81 @@
+import type { Config } from '../config/schema.ts';
+import type { Api } from '../kube/api.ts';
+import { isConflict, isNotFound } from '../kube/api.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { conditionOf, isCleared, isOver, isTrue, phaseOf } from '../kube/remediation.ts';
+import { timeMs } from '../kube/views.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { lateRecoveryMs } from './recovery.ts';
+
+/** What is kept of a Remediation to know when it may go. */
+export interface Kept {
+  namespace: string | undefined;
+  name: string;
+  uid: string;
+  resourceVersion: string | undefined;
+  isOurs: boolean;
+  follows: { uid: string } | undefined;
+  /** Absent while its episode is open, or something may still become of it. */
+  ended: { sinceMs: number; notBeforeMs: number } | undefined;
+}
+
+/** The oldest go first when a namespace has more; those that are not over stay, however many they are. */
+export const mostPerNamespace = 200;
+
+/** A backlog goes in several passes. */
+const mostAtOnce = 200;
+
+/** Pure. Since when the episode has been over, and until when a failed fix may still turn out to have helped. */
+export function endOf(fix: Remediation): Kept['ended'] {
+  if (!isOver(fix) || !isCleared(fix)) return undefined;
+  const sinceMs = timeMs(conditionOf(fix, 'IncidentCleared')?.lastTransitionTime);
+  const mayTurn = phaseOf(fix) === 'Failed' && isTrue(fix, 'Applied');
+  const failedAtMs = timeMs(conditionOf(fix, 'Failed')?.lastTransitionTime);
+  return { sinceMs, notBeforeMs: mayTurn ? failedAtMs + lateRecoveryMs : 0 };
+}
+
+/** Pure. Those whose time is over, and the oldest of those that are too many. */
+export function overdue<T extends Kept>(all: readonly T[], retentionMs: number, nowMs: number): T[] {
+  const needed = new Set(all.flatMap(({ follows, ended }) => (follows && !ended ? [follows.uid] : [])));
+  const mayGo = all
+    .filter(({ isOurs, uid, ended }) => isOurs && ended && ended.notBeforeMs <= nowMs && !needed.has(uid))
+    .sort((a, b) => a.ended!.sinceMs - b.ended!.sinceMs);
+  const left = new Map<string | undefined, number>();
+  for (const { namespace } of all) left.set(namespace, (left.get(namespace) ?? 0) + 1);
+  return mayGo.filter(({ namespace, ended }) => {
+    const isTooMany = left.get(namespace)! > mostPerNamespace;
+    if (!isTooMany && ended!.sinceMs + retentionMs > nowMs) return false;
+    left.set(namespace, left.get(namespace)! - 1);
+    return true;
+  });
+}
+
+export interface RetentionDeps {
+  api: Pick<Api, 'delete'>;
+  log: Log;
+  current(): Config;
+  kept(): readonly Kept[];
+}
+
+/** Deletes what nobody needs any more, exactly as it was when that was decided. */
+export function createRetention({ api, log, current, kept }: RetentionDeps): (nowMs: number) => Promise<void> {
+  return async (nowMs) => {
+    const gone: string[] = [];
+    for (const { namespace, name, uid, resourceVersion } of overdue(kept(), current().retention, nowMs).slice(
+      0,
+      mostAtOnce,
+    )) {
+      const preconditions = { uid, ...(resourceVersion && { resourceVersion }) };
+      try {
+        await api.delete({ kind: 'Remediation', namespace: namespace!, name }, preconditions);
+        gone.push(`${namespace}/${name}`);
+      } catch (error) {
+        if (isNotFound(error) || isConflict(error)) continue; // somebody was faster, or it changed: the watch tells
+        log.warn({ namespace, name, error: messageOf(error) }, 'finished Remediations not deleted, trying again');
+        break;
+      }
+    }
+    if (gone.length > 0) log.info({ count: gone.length, fixes: gone.slice(0, 20) }, 'finished Remediations deleted');
+  };
+}

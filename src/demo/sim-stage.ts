@@ -1,0 +1,107 @@
+import { actions } from '../actions/table.ts';
+import { type ClosableApi, createApi } from '../kube/client.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { customResourceDefinitions } from '../manifests/crd.ts';
+import { accounts, defaultNamespace as tapfixNamespace } from '../manifests/manifest.ts';
+import type { Container, PodObject } from '../sim/common/shapes.ts';
+import type { Behaviour } from '../sim/kubelet/behaviour.ts';
+import { usualTiming } from '../sim/kubelet/timing.ts';
+import { createSim, type Sim } from '../sim/sim.ts';
+import { losePods } from './shop.ts';
+import type { Stage } from './stage.ts';
+
+const namespace = 'shop';
+const identity = 'you@laptop';
+const versions = { good: '1.41', bad: '1.42' } as const;
+
+const crashes: Behaviour = { do: 'exit', code: 1, afterMs: 300 };
+
+/** The new version of checkout, images that do not exist, and the one pod that is spoilt. */
+function createBehaviours() {
+  const spoilt = new Set<string>(); // uids
+  let next: string | undefined;
+  return {
+    /** The next pod of this workload. */
+    spoilNext: (app: string): void => void (next = app),
+    of({ metadata }: PodObject, { image = '' }: Container): Behaviour | undefined {
+      if (next !== undefined && metadata.labels?.['app'] === next) {
+        spoilt.add(metadata.uid);
+        next = undefined;
+      }
+      if (image.endsWith(`:${versions.bad}`) || spoilt.has(metadata.uid)) return crashes;
+      return image.includes('-typo') ? { do: 'image-missing' } : undefined;
+    },
+  };
+}
+
+/** Nobody wants to wait for an image that is not really pulled, nor ten seconds for a second crash. */
+const timing = { ...usualTiming, startMs: 600, noticeMs: 200, backoffMs: 2_000, resyncMs: 2_000 };
+
+export interface SimStage extends Stage {
+  /** The API server goes away, and comes back as it was. */
+  readonly outage: { begin(): Promise<void>; end(): Promise<void> };
+}
+
+/** The simulated cluster, reached as any other: over HTTP, on a port of this machine. */
+export async function openSimStage(clock: Clock, log: Log): Promise<SimStage> {
+  const behaviours = createBehaviours();
+  const sim = createSim({
+    clock,
+    log,
+    nodes: 2,
+    definitions: customResourceDefinitions(actions),
+    behaviours: behaviours.of,
+    timing,
+    identity: { username: identity, groups: ['system:masters'] },
+  });
+  const stop = new AbortController();
+  const running = sim.start(stop.signal);
+  let listening = await sim.listen();
+  const port = Number(new URL(listening.url).port);
+  await prepare(sim);
+  const connect = (manager?: string): ClosableApi =>
+    createApi({ kubeConfig: credentialsFor(listening.url), ...(manager && { manager }) });
+  const [api, tapfixApi] = [connect('tapfix-demo'), connect()];
+  return {
+    where: 'a simulated cluster inside this program; nothing else is touched',
+    cluster: 'demo',
+    api,
+    tapfixApi,
+    identity,
+    namespace,
+    container: (app, version) => ({
+      name: 'app',
+      image: `shop/${app}:${versions[version]}`,
+      resources: { requests: { cpu: '50m', memory: '16Mi' } },
+    }),
+    noImage: (app, n) => `shop/${app}:${versions.bad}-typo${n}`,
+    async spoilPod(app) {
+      behaviours.spoilNext(app);
+      await losePods(api, namespace, app, 1);
+    },
+    outage: {
+      begin: () => listening.close(),
+      end: async () => void (listening = await sim.listen({ port })),
+    },
+    async close() {
+      await Promise.all([api.close(), tapfixApi.close()]);
+      stop.abort();
+      await listening.close();
+      await running;
+    },
+  };
+}
+
+/** What a cluster with tapfix in it has before anything happens. */
+async function prepare({ api }: Sim): Promise<void> {
+  for (const name of [namespace, tapfixNamespace])
+    await api.create({ kind: 'Namespace' }, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: accounts.writer } };
+  await api.create({ kind: 'ServiceAccount', namespace: tapfixNamespace }, account);
+}
+
+const credentialsFor = (server: string): Parameters<typeof createApi>[0]['kubeConfig'] => ({
+  getCurrentCluster: () => ({ name: 'demo', server, skipTLSVerify: true }),
+  applyToHTTPSOptions: async () => undefined,
+});

@@ -1,0 +1,24 @@
+import type { KubeObject, Reader } from '../kube/api.ts';
+import { type EventView, viewEvent } from '../kube/views.ts';
+
+/** client-go puts this before what it has said ten times. */
+const combined = /^\(combined from similar events\): /;
+
+/** The events with one of these reasons about one of these objects, newest first, each message without its preamble. */
+export async function readEvents(
+  reader: Reader,
+  namespace: string,
+  reasons: readonly string[],
+  uids: Iterable<string>,
+): Promise<EventView[]> {
+  const meant = new Set(uids);
+  const lists = await Promise.all(
+    reasons.map((reason) => reader.list<KubeObject>('Event', namespace, { fieldSelector: `reason=${reason}` })),
+  );
+  return lists
+    .flat()
+    .flatMap((event) => viewEvent(event) ?? [])
+    .filter(({ object }) => meant.has(object.uid))
+    .map((event) => ({ ...event, message: event.message.replace(combined, '') }))
+    .sort((a, b) => b.lastSeenMs - a.lastSeenMs || (a.name < b.name ? -1 : 1));
+}

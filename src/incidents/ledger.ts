@@ -1,0 +1,141 @@
+import { LRUCache } from 'lru-cache';
+import { type Clock, iso } from '../lib/clock.ts';
+import { SignalOutcome } from '../signals/signal.ts';
+
+/** What a signal was about, in few words: nothing here comes from a message, which may hold anything. */
+export interface About {
+  /** Key of the workload, or of the object itself while nobody knows whose it is. */
+  workload: string;
+  class: string;
+  reason: string;
+  /** Key of the incident, when that is a shared cause's. */
+  incident?: string;
+}
+
+/** The same thing, several times in a row, is one entry. */
+export interface Entry extends Omit<About, 'workload'> {
+  outcome: SignalOutcome;
+  first: string;
+  last: string;
+  count: number;
+}
+
+export interface LedgerPage {
+  workload: string;
+  /** Kept, and waiting for what becomes of their incident. */
+  waiting: { class: string; reason: string; count: number; since: string }[];
+  /** Newest first. */
+  outcomes: Entry[];
+}
+
+/**
+ * What became of every signal: each one that arrived ends in exactly one outcome, or is still waiting. The last outcomes
+ * of each workload are kept, so that somebody can ask why there was, or was not, a message.
+ */
+export interface Ledger {
+  /** It came in; one of the next two follows. */
+  arrived(): void;
+  ended(outcome: SignalOutcome, about: About, times?: number): void;
+  /** It is part of an untold incident, and ends with it. */
+  waits(key: string, about: About, times?: number): void;
+  /** All that wait with this incident. */
+  settle(key: string, outcome: SignalOutcome): void;
+  /** Dropped at the source, before it was a signal about anybody. */
+  dropped(outcome: SignalOutcome): void;
+  waiting(): number;
+  totals(): { seen: number; waiting: number; outcomes: Record<string, number> };
+  of(workload: string): LedgerPage;
+}
+
+export interface LedgerDeps {
+  clock: Clock;
+  /** For the metric. */
+  count(outcome: SignalOutcome, times: number): void;
+  mostWorkloads?: number;
+  entriesEach?: number;
+}
+
+interface Waiting {
+  about: About;
+  sinceMs: number;
+  times: number;
+}
+
+export function createLedger({ clock, count, mostWorkloads = 2_000, entriesEach = 10 }: LedgerDeps): Ledger {
+  const pages = new LRUCache<string, Entry[]>({ max: mostWorkloads });
+  const waiting = new Map<string, Map<string, Waiting>>(); // by incident, then by what it is about
+  const totals = new Map<SignalOutcome, number>();
+  let seen = 0;
+  let unjudged = 0;
+
+  function end(outcome: SignalOutcome, times: number): void {
+    totals.set(outcome, (totals.get(outcome) ?? 0) + times);
+    count(outcome, times);
+  }
+
+  function record(outcome: SignalOutcome, { workload, ...about }: About, sinceMs: number, times: number): void {
+    const page = pages.get(workload) ?? [];
+    const [newest] = page;
+    const last = iso(clock.now());
+    if (newest && newest.outcome === outcome && isSame(newest, about)) {
+      Object.assign(newest, { last, count: newest.count + times });
+    } else {
+      page.unshift({ ...about, outcome, first: iso(sinceMs), last, count: times });
+      page.length = Math.min(page.length, entriesEach);
+    }
+    pages.set(workload, page);
+  }
+
+  const waitingNow = (): number =>
+    [...waiting.values()].flatMap((all) => [...all.values()]).reduce((sum, { times }) => sum + times, unjudged);
+
+  return {
+    arrived() {
+      seen += 1;
+      unjudged += 1;
+    },
+    ended(outcome, about, times = 1) {
+      unjudged -= times;
+      end(outcome, times);
+      // A whole cluster may be out: its noise would push out what people ask for.
+      if (outcome !== SignalOutcome.namespaceNotSelected) record(outcome, about, clock.now(), times);
+    },
+    waits(key, about, times = 1) {
+      unjudged -= times;
+      const all = waiting.get(key) ?? new Map<string, Waiting>();
+      const of = [about.workload, about.class, about.reason].join(' ');
+      const before = all.get(of);
+      if (before) before.times += times;
+      else waiting.set(key, all.set(of, { about, sinceMs: clock.now(), times }));
+    },
+    settle(key, outcome) {
+      for (const { about, sinceMs, times } of waiting.get(key)?.values() ?? []) {
+        end(outcome, times);
+        record(outcome, about, sinceMs, times);
+      }
+      waiting.delete(key);
+    },
+    dropped(outcome) {
+      seen += 1;
+      end(outcome, 1);
+    },
+    waiting: waitingNow,
+    totals: () => ({ seen, waiting: waitingNow(), outcomes: Object.fromEntries(totals) }),
+    of: (workload) => ({
+      workload,
+      waiting: [...waiting.values()]
+        .flatMap((all) => [...all.values()])
+        .filter(({ about }) => about.workload === workload)
+        .map(({ about, sinceMs, times }) => ({
+          class: about.class,
+          reason: about.reason,
+          count: times,
+          since: iso(sinceMs),
+        })),
+      outcomes: pages.peek(workload) ?? [],
+    }),
+  };
+}
+
+const isSame = (entry: Entry, about: Omit<About, 'workload'>): boolean =>
+  entry.class === about.class && entry.reason === about.reason && entry.incident === about.incident;

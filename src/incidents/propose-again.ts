@@ -1,0 +1,77 @@
+import type { Config } from '../config/schema.ts';
+import type { Api } from '../kube/api.ts';
+import { isCleared, phaseOf, type Remediation } from '../kube/remediation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { classOf } from '../signals/classes.ts';
+import { adopted, type Book } from './book.ts';
+import type { Readings } from './readings.ts';
+import { classNow, mostOfAnEpisode } from './supersede.ts';
+import type { Teller } from './teller.ts';
+
+/** What nobody decided, or what failed, once more: a successor from a fresh reading, or why there is none. */
+export type Again =
+  | { ok: true; name: string }
+  | { ok: false; because: 'gone' | 'replaced' | 'over' | 'healthy' | 'too often' }
+  | { ok: false; because: 'nothing'; why: string };
+
+export interface ProposeAgainDeps {
+  api: Pick<Api, 'get'>;
+  clock: Clock;
+  current(): Config;
+  book: Book;
+  readings: Readings;
+  teller: Teller;
+}
+
+const repeatable: readonly string[] = ['Expired', 'Failed'];
+
+export function createProposeAgain({ api, clock, current, book, readings, teller }: ProposeAgainDeps) {
+  const underWay = new Set<string>(); // keys
+
+  async function fresh({ metadata }: Remediation): Promise<Remediation | undefined> {
+    const { namespace = '', name, uid } = metadata;
+    const live = await api.get<Remediation>({ kind: 'Remediation', namespace, name });
+    return live?.metadata.uid === uid ? live : undefined;
+  }
+
+  function whyNot(fix: Remediation): Extract<Again, { ok: false }> | undefined {
+    const { key } = fix.spec.incident;
+    if (isCleared(fix) || !repeatable.includes(phaseOf(fix))) return { ok: false, because: 'over' };
+    if (book.holderOf(key)?.metadata.uid !== fix.metadata.uid) return { ok: false, because: 'replaced' };
+    return book.openOf(key).length >= mostOfAnEpisode ? { ok: false, because: 'too often' } : undefined;
+  }
+
+  async function propose(seen: Remediation): Promise<Again> {
+    const fix = await fresh(seen);
+    if (!fix) return { ok: false, because: 'gone' };
+    book.remember(fix);
+    const refused = whyNot(fix);
+    if (refused) return refused;
+    const { key, class: told, object, firstSeen } = fix.spec.incident;
+    const nowMs = clock.now();
+    const row = classOf(told, current());
+    const known = book.incidents.get(key) ?? adopted(fix, row);
+    const incident = { ...known, object, firstSeenMs: Date.parse(firstSeen), atStart: false };
+    const subject = { namespace: incident.namespace, object, sinceMs: incident.firstSeenMs };
+    const { live } = await readings.look(key, { class: told, readable: row.readable }, subject, nowMs);
+    if (live.healthy) return { ok: false, because: live.gone ? 'gone' : 'healthy' };
+    const as = classNow(fix, incident, live, nowMs) ?? incident.seen.find((one) => one.class === told) ?? incident.seen[0]; // prettier-ignore
+    const spec = await teller.draft(incident, as, nowMs);
+    if (!spec) return { ok: false, because: 'gone' };
+    if (!spec.action) return { ok: false, because: 'nothing', why: spec.rationale };
+    return { ok: true, name: await teller.record(incident, spec, live, fix) };
+  }
+
+  /** Two people may press at the same time: one makes it, the other is told that it is there. */
+  return async (fix: Remediation): Promise<Again> => {
+    const { key } = fix.spec.incident;
+    if (underWay.has(key)) return { ok: false, because: 'replaced' };
+    underWay.add(key);
+    try {
+      return await propose(fix);
+    } finally {
+      underWay.delete(key);
+    }
+  };
+}
+export type ProposeAgain = ReturnType<typeof createProposeAgain>;

@@ -1,0 +1,56 @@
+import type { Config } from '../config/schema.ts';
+import type { HealthSubject } from '../diagnosis/health.ts';
+import type { LiveHealth } from '../health/live.ts';
+import { holdStable, sinceLastSignal, type Stable } from '../health/stability.ts';
+import { gone } from '../health/workload.ts';
+import { isKnownKind } from '../kube/resources.ts';
+import type { Book } from './book.ts';
+import type { Facts } from './decide.ts';
+
+export interface ReadingsDeps {
+  book: Book;
+  current(): Config;
+  readHealth(subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
+}
+
+/** What all readings of an episode together say. */
+interface Run {
+  stable: Stable | undefined;
+  longestUptimeMs: number;
+}
+
+/** Nothing is known of it but that somebody wrote events about it. */
+const unread: LiveHealth = { ...gone, gone: false, healthy: false };
+
+/** Fresh readings of what incidents are about, and since when all of them have been good. */
+export function createReadings({ book, current, readHealth }: ReadingsDeps) {
+  const runs = new Map<string, Run>(); // by key
+
+  /** `readable`: whether the object can say anything about this class. */
+  async function look(
+    key: string,
+    { class: failureClass, readable }: { class: string; readable: boolean },
+    subject: HealthSubject,
+    nowMs: number,
+  ): Promise<Facts> {
+    const before = runs.get(key);
+    const live = await read(subject, failureClass, readable, nowMs).catch((error: unknown) => {
+      if (before) runs.set(key, { ...before, stable: undefined }); // what could not be read was not seen to be healthy
+      throw error;
+    });
+    const held = holdStable(before?.stable, live, nowMs);
+    // What is gone gives no signals: those of its key are another's, of the same name.
+    const stable = live.gone ? held : sinceLastSignal(held, book.incidents.get(key)?.lastSeenMs);
+    const longestUptimeMs = Math.max(before?.longestUptimeMs ?? 0, live.longestUptimeMs);
+    runs.set(key, { stable, longestUptimeMs });
+    return { class: failureClass, live, stable, longestUptimeMs, config: current(), nowMs };
+  }
+
+  async function read(subject: HealthSubject, failureClass: string, readable: boolean, nowMs: number) {
+    if (readable) return readHealth({ ...subject, class: failureClass }, nowMs);
+    return isKnownKind(subject.object.kind) ? readHealth(subject, nowMs) : unread;
+  }
+
+  return { look, forget: (key: string): void => void runs.delete(key) };
+}
+export type Readings = ReturnType<typeof createReadings>;

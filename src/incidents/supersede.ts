@@ -1,0 +1,39 @@
+import type { LiveHealth } from '../health/live.ts';
+import { isCleared, phaseOf, type Remediation, type RemediationSpec } from '../kube/remediation.ts';
+import { sameValue } from '../lib/hash.ts';
+import { isTrueNow } from './decide.ts';
+import type { Incident, SeenClass } from './incident.ts';
+
+/** Nobody is shown another proposal for the same trouble sooner than this, whatever happens meanwhile. */
+const shortestLifeMs = 60_000;
+
+/** Of one episode. Who changes it ten times is at work on it, and needs no more proposals. */
+export const mostOfAnEpisode = 10;
+
+const undecided: readonly string[] = ['', 'Proposed', 'Noticed'];
+
+/** Pure. Whether a successor may be made at all: nobody has decided, and it is not the newest of many. */
+export const mayBeReplaced = (fix: Remediation, openOfKey: number, nowMs: number): boolean =>
+  undecided.includes(phaseOf(fix)) &&
+  fix.spec.approval.state === 'Pending' &&
+  !isCleared(fix) &&
+  openOfKey < mostOfAnEpisode &&
+  nowMs - Date.parse(fix.metadata.creationTimestamp) >= shortestLifeMs;
+
+/** Pure. The class that now names it: a more specific one than was told, if that is true and its patience is over; else the same. */
+export function classNow(fix: Remediation, { seen }: Incident, live: LiveHealth, nowMs: number): SeenClass | undefined {
+  const told = seen.find((one) => one.class === fix.spec.incident.class);
+  const isReady = (one: SeenClass): boolean => one.dueMs <= nowMs && isTrueNow(one, live, nowMs);
+  const isMoreSpecific = (one: SeenClass): boolean => told !== undefined && one.specificity > told.specificity;
+  const better = seen.find((one) => isMoreSpecific(one) && isReady(one));
+  return better ?? (told && isReady(told) ? told : undefined);
+}
+
+/**
+ * Pure. Another class, another action, or another target; never other words. That no action can be derived any more says
+ * little: after a restart nobody remembers which revisions were healthy.
+ */
+export function isAnother(fix: Remediation, next: RemediationSpec, targetChanged: boolean): boolean {
+  if (next.incident.class !== fix.spec.incident.class || targetChanged) return true;
+  return next.action !== undefined && !sameValue(next.action, fix.spec.action);
+}

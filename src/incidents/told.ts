@@ -1,0 +1,138 @@
+import type { Config } from '../config/schema.ts';
+import { type Api, type KubeObject, unlessForbidden } from '../kube/api.ts';
+import { isAskedAgain, type Remediation } from '../kube/remediation.ts';
+import { isKnownKind } from '../kube/resources.ts';
+import { RetryLater } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Outcome } from '../lib/queue.ts';
+import { classOf } from '../signals/classes.ts';
+import { adopted, type Book } from './book.ts';
+import { decideCleared, decideUnseen, type Facts } from './decide.ts';
+import { renewed } from './incident.ts';
+import type { ProposeAgain } from './propose-again.ts';
+import type { Readings } from './readings.ts';
+import { type SightingsWriter, writeCleared } from './sightings.ts';
+import { classNow, isAnother, mayBeReplaced } from './supersede.ts';
+import type { Teller } from './teller.ts';
+
+export interface ToldDeps {
+  api: Pick<Api, 'get' | 'patch'>;
+  log: Log;
+  current(): Config;
+  book: Book;
+  readings: Readings;
+  sightings: SightingsWriter;
+  teller: Teller;
+  /** Whether what its card shows is no longer what would be done. */
+  hasTargetChanged(fix: Remediation): Promise<boolean>;
+  proposeAgain: ProposeAgain;
+}
+
+/** How often it is asked whether the same would be proposed again, and how soon if something more specific was seen. */
+const considerEveryMs = { same: 60_000, another: 10_000 };
+
+/** Sees an incident that was told to its end: counts, replaces a proposal that is no longer the right one, says when it is over. */
+export function createTold(deps: ToldDeps) {
+  const { api, log, current, book, readings, sightings, teller, hasTargetChanged } = deps;
+  const consideredAt = new Map<string, number>(); // by the Remediation's uid
+  const askedAt = new Map<string, number>(); // the same
+
+  async function follow(key: string, fix: Remediation, nowMs: number): Promise<Outcome> {
+    const { namespace = '' } = fix.metadata;
+    const { class: failureClass, object, firstSeen } = fix.spec.incident;
+    const { readable, forMs } = classOf(failureClass, current());
+    const affected = fix.status?.sightings?.affected ?? [];
+    const subject = { namespace, object, affected, sinceMs: Date.parse(firstSeen) };
+    const facts = await readings.look(key, { class: failureClass, readable }, subject, nowMs);
+    await sightings.writeIfDue(fix, book.incidents.get(key), facts.live);
+    const { cleared, againInMs } = readable
+      ? decideCleared({ ...facts, holder: fix })
+      : decideUnseen(facts, incidentOf(fix).lastSeenMs, forMs);
+    if (cleared) return end(key, fix, facts, !readable);
+    await reconsider(key, fix, facts);
+    await repeatIfAsked(fix, nowMs);
+    return { againInMs };
+  }
+
+  const incidentOf = (fix: Remediation) =>
+    book.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
+
+  /** What is wrong, or what would help, may have turned out to be something else while nobody has decided. */
+  async function reconsider(key: string, fix: Remediation, { live, nowMs }: Facts): Promise<void> {
+    const { uid, namespace, name } = fix.metadata;
+    if (live.healthy || !mayBeReplaced(fix, book.openOf(key).length, nowMs)) return;
+    const { class: told, object, firstSeen } = fix.spec.incident;
+    const incident = { ...incidentOf(fix), object, firstSeenMs: Date.parse(firstSeen) };
+    const as = classNow(fix, incident, live, nowMs);
+    const everyMs = as?.class === told ? considerEveryMs.same : considerEveryMs.another;
+    if (!as || nowMs - (consideredAt.get(uid) ?? 0) < everyMs) return;
+    consideredAt.set(uid, nowMs);
+    const next = await teller.draft(incident, as, nowMs).catch(unlessLater);
+    if (!next || !isAnother(fix, next, await hasTargetChanged(fix))) return;
+    const fresh = await api.get<Remediation>({ kind: 'Remediation', namespace: namespace ?? '', name });
+    // Somebody may have decided meanwhile: then that is what counts.
+    if (fresh?.metadata.uid !== uid || !mayBeReplaced(fresh, book.openOf(key).length, nowMs)) return;
+    await teller.record(incident, next, live, fresh);
+    consideredAt.delete(uid);
+  }
+
+  /** With kubectl, by an annotation: a refusal is tried again as long as it stands there, and told once. */
+  async function repeatIfAsked(fix: Remediation, nowMs: number): Promise<void> {
+    const { uid, namespace, name } = fix.metadata;
+    if (!isAskedAgain(fix) || nowMs - (askedAt.get(uid) ?? 0) < considerEveryMs.same) return;
+    const isFirst = !askedAt.has(uid);
+    askedAt.set(uid, nowMs);
+    const again = await deps.proposeAgain(fix).catch(unlessLater);
+    if (!again || (!again.ok && !isFirst)) return;
+    const about = { audit: true, channel: 'kubernetes', namespace, fix: name, action: fix.spec.action?.type };
+    const why = again.ok ? {} : { reason: again.because, ...('why' in again && { why: again.why }) };
+    log.info({ ...about, decision: again.ok ? 'ProposedAgain' : 'Refused', ...why }, 'decision');
+  }
+
+  async function end(
+    key: string,
+    fix: Remediation,
+    { live, stable, nowMs }: Facts,
+    isUnseen: boolean,
+  ): Promise<Outcome> {
+    // Those that it replaced end with it.
+    for (const one of book.openOf(key)) {
+      const ended = await writeCleared(api, one, { ...live, isUnseen }, nowMs);
+      if (ended) book.remember(ended);
+      sightings.forget(one);
+      consideredAt.delete(one.metadata.uid);
+      askedAt.delete(one.metadata.uid);
+    }
+    readings.forget(key);
+    log.info({ key, namespace: fix.metadata.namespace, fix: fix.metadata.name }, 'incident cleared');
+    if (live.gone) await lookForAnother(key, fix, nowMs);
+    return nextEpisode(key, live.gone ? (stable?.sinceMs ?? nowMs) : nowMs);
+  }
+
+  /** Somebody put another of the same name in its place: what was listed of that one was taken for known. */
+  async function lookForAnother(key: string, fix: Remediation, nowMs: number): Promise<void> {
+    const seen = incidentOf(fix);
+    const { kind, name } = seen.object;
+    const live = isKnownKind(kind)
+      ? await api.get<KubeObject>({ kind, namespace: seen.namespace, name }).catch(unlessForbidden)
+      : undefined;
+    if (live) book.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });
+  }
+
+  /** A signal that came while the end was being written, or after the target was gone, belongs to what comes next. */
+  function nextEpisode(key: string, overAtMs: number): Outcome {
+    const last = book.incidents.get(key);
+    book.incidents.delete(key);
+    if (!last || last.lastSeenMs <= overAtMs) return undefined;
+    book.incidents.set(key, renewed(last));
+    return { againInMs: 0 };
+  }
+
+  return { follow };
+}
+
+/** undefined: not at this moment. */
+const unlessLater = (error: unknown): undefined => {
+  if (error instanceof RetryLater) return undefined;
+  throw error;
+};

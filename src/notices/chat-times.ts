@@ -1,0 +1,52 @@
+import type { Notice } from '../kube/notice.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Deliveries, Pacing } from './delivery.ts';
+import { isStuck } from './delivery.ts';
+import type { Address } from './route.ts';
+import { chatKey } from './route.ts';
+import type { Shelf } from './shelf.ts';
+
+export interface ChatTimesDeps {
+  clock: Clock;
+  shelf: Shelf;
+  deliveries: Deliveries;
+  pacing: Pacing;
+}
+
+const minuteMs = 60_000;
+
+/** When something was said in a chat: from the Notices, so that it survives a restart, and from what this process did. */
+export function createChatTimes({ clock, shelf, deliveries, pacing }: ChatTimesDeps) {
+  let busy: ReadonlySet<string> = new Set();
+  const postedAtMs = (notice: Notice): number | undefined => {
+    const { postedAt } = deliveries.of(notice);
+    return postedAt === undefined ? undefined : Date.parse(postedAt);
+  };
+  const noticesIn = (address: Address): Notice[] =>
+    shelf.notices().filter(({ spec }) => chatKey(spec) === chatKey(address));
+  return {
+    postedAtMs,
+    /** What Notices tell of, and what this process has sent itself, whatever became of its Notice. */
+    postTimes(address: Address): number[] {
+      const told = noticesIn(address).flatMap((notice): [string, number][] => {
+        const atMs = postedAtMs(notice);
+        return atMs === undefined ? [] : [[notice.metadata.name, atMs]];
+      });
+      return [...new Map([...pacing.posts(address, clock.now()), ...told]).values()];
+    },
+    /** Of Notices that are gone, or that were stuck and are on their way now. */
+    alsoSentAtMs: (address: Address): number[] =>
+      [...pacing.posts(address, clock.now())].flatMap(([name, atMs]) => {
+        const notice = shelf.notice(name);
+        return notice && !isStuck(deliveries.of(notice)) ? [] : [atMs];
+      }),
+    setBusy: (places: readonly Address[]): void => void (busy = new Set(places.map(chatKey))),
+    /** A storm is coming, or is being told there: for a minute after it was posted. */
+    isStormy: (address: Address): boolean =>
+      busy.has(chatKey(address)) ||
+      noticesIn(address).some((notice) => {
+        const atMs = notice.spec.form === 'storm' ? postedAtMs(notice) : undefined;
+        return atMs !== undefined && Math.abs(clock.now() - atMs) < minuteMs;
+      }),
+  };
+}

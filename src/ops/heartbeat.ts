@@ -1,0 +1,75 @@
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+
+export type Beat = 'sent' | 'failed' | 'withheld';
+
+export interface HeartbeatDeps {
+  clock: Clock;
+  log: Log;
+  /** Read anew for every beat. Without a url there is none. */
+  settings(): { url: string; every: number };
+  /** Whether there is nothing that somebody should look at: who is blind must not say that all is well. */
+  isWell(): boolean;
+  /** One GET; throws when it was not answered with a yes. */
+  ping(url: string, signal: AbortSignal): Promise<void>;
+  count(result: Beat): void;
+}
+
+/** After a failure it is tried again sooner, so that one lost packet does not wake anybody. */
+const soonestMs = 10_000;
+/** Nobody waits for it; but two must not be under way at once. */
+const longestMs = 10_000;
+
+/** Pings an outside watchdog while all is well: a dead process cannot speak. Resolves when the signal aborts. */
+export async function runHeartbeat(deps: HeartbeatDeps, signal: AbortSignal): Promise<void> {
+  const { clock, log, settings, isWell, count } = deps;
+  let isFailing = false;
+
+  async function beat(url: string): Promise<Beat> {
+    if (!isWell()) return 'withheld';
+    try {
+      await pingInTime(deps, url, signal);
+    } catch (error) {
+      if (signal.aborted) return 'withheld';
+      // Not its path: that may be all that protects it.
+      if (!isFailing) log.warn({ to: hostOf(url), reason: withoutUrl(messageOf(error), url) }, 'heartbeat not sent');
+      isFailing = true;
+      return 'failed';
+    }
+    if (isFailing) log.info({ to: hostOf(url) }, 'heartbeat is sent again');
+    isFailing = false;
+    return 'sent';
+  }
+
+  while (!signal.aborted) {
+    const { url, every } = settings();
+    const result = url ? await beat(url) : undefined;
+    if (result && !signal.aborted) count(result);
+    await clock.sleep(result === 'sent' || !url ? every : Math.min(every, soonestMs), signal);
+  }
+}
+
+async function pingInTime({ clock, ping }: HeartbeatDeps, url: string, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  const cut = new AbortController();
+  const stop = AbortSignal.any([signal, cut.signal]);
+  const late = async (): Promise<void> => {
+    await clock.sleep(longestMs, done.signal);
+    if (done.signal.aborted) return;
+    cut.abort();
+    throw new Error(`no answer within ${longestMs / 1000} s`);
+  };
+  try {
+    await Promise.race([ping(url, stop), late()]);
+  } finally {
+    done.abort();
+  }
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
+
+const withoutUrl = (text: string, url: string): string => {
+  const { pathname = '', search = '' } = URL.parse(url) ?? {};
+  return [url, pathname, search].filter((secret) => secret.length > 1).reduce((said, secret) => said.replaceAll(secret, '...'), text); // prettier-ignore
+};

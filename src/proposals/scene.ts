@@ -1,0 +1,71 @@
+import { lastChanges } from '../diagnosis/changed.ts';
+import { readLogTail } from '../diagnosis/logs.ts';
+import { readRevisioned } from '../diagnosis/controller-revisions.ts';
+import { createOnce } from '../diagnosis/once.ts';
+import { type ContainerFacts, type PodFacts, readPods } from '../diagnosis/pods.ts';
+import { lastWordsOf } from '../diagnosis/words/ended.ts';
+import { readWorkload, type Workload } from '../diagnosis/workload.ts';
+import type { Reader } from '../kube/api.ts';
+import { isFinished } from '../health/loop.ts';
+import { counted } from '../lib/counted.ts';
+import type { DeriveDeps, Subject } from './derive.ts';
+
+/** One reading of a workload: all that its case is made of. */
+export interface Scene {
+  workload: Workload;
+  /** The same with its revisions, also of what keeps them otherwise than in ReplicaSets. */
+  rollout: Workload;
+  pods: PodFacts[];
+  changed: string[];
+  /** For what else the case wants to know: each question is asked once. */
+  reader: Reader;
+}
+
+/** undefined: it is gone, or another has its name. */
+export async function readScene(subject: Subject, { reader, nowMs }: DeriveDeps): Promise<Scene | undefined> {
+  const once = createOnce(reader);
+  const workload = await readWorkload(once, subject.namespace, subject.object);
+  if (!workload) return undefined;
+  const [pods, changed] = await Promise.all([readPods(once, workload), lastChanges(once, workload, nowMs)]);
+  const rollout = workload.revisions.length > 0 ? workload : await readRevisioned(once, workload, pods);
+  return { workload, rollout, pods, changed, reader: once };
+}
+
+export const isLiving = ({ pod }: PodFacts): boolean => !pod.deleting && !isFinished(pod);
+
+export interface Culprit {
+  pod: PodFacts;
+  container: ContainerFacts;
+}
+
+/** The container with most restarts among those that are meant. */
+export function worstOf(
+  pods: readonly PodFacts[],
+  isMeant: (container: ContainerFacts) => boolean,
+): Culprit | undefined {
+  return pods
+    .flatMap((pod) => pod.containers.map((container) => ({ pod, container })))
+    .filter(({ container }) => isMeant(container))
+    .sort((a, b) => b.container.state.restarts - a.container.state.restarts)[0];
+}
+
+/** What the container itself had to say: its termination message, and its log where that is wanted. */
+export async function ownWords({ pod, container }: Culprit, { logs, config }: DeriveDeps): Promise<string[]> {
+  const { namespace, name } = pod.pod;
+  const last = lastWordsOf(container);
+  const tail =
+    logs && config.diagnosis.logs ? await readLogTail(logs, { namespace, pod: name, container: container.state }) : [];
+  return [...(last ? [`its last words: ${last}`] : []), ...tail];
+}
+
+/** "14 restarts of 3 pods" */
+export function restartsInWords(pods: readonly PodFacts[]): string {
+  const restarts = pods.flatMap(({ pod }) => pod.containers).reduce((sum, container) => sum + container.restarts, 0);
+  return `${counted(restarts, 'restart')} of ${counted(pods.length, 'pod')}`;
+}
+
+/** "2 of 3 pods", "both pods" */
+export function someOf(some: number, all: number): string {
+  if (some < all) return `${some} of ${all} pods`;
+  return all === 1 ? 'its only pod' : all === 2 ? 'both pods' : `all ${all} pods`;
+}

@@ -1,0 +1,87 @@
+import type { Config } from '../config/schema.ts';
+import type { LiveHealth } from '../health/live.ts';
+import { decideUntold, silenceMs } from '../incidents/decide.ts';
+import { type Incident, patientAgain, type SeenClass } from '../incidents/incident.ts';
+import { classNow, mayBeReplaced } from '../incidents/supersede.ts';
+import { sharedCauseOf } from '../incidents/symptoms.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { classOf } from '../signals/classes.ts';
+import { SignalOutcome } from '../signals/signal.ts';
+
+/* Pure. The tracker's steps for one incident, with a recording in place of the cluster. */
+
+/** What is known of a key. */
+export interface Open {
+  incident: Incident;
+  /** Whom it touches, if it is a shared cause. */
+  affected: Set<string>;
+  /** Since it was said. */
+  fix?: Remediation;
+}
+
+export interface OfflineFacts {
+  live: LiveHealth;
+  /** What was said of shared causes, and is not over. */
+  openCauses: readonly Remediation[];
+  config: Config;
+  nowMs: number;
+}
+
+export type OfflineStep =
+  | { do: 'wait'; untilMs: number; incident?: Incident }
+  | { do: 'tell'; as: SeenClass }
+  | { do: 'explain'; incident: Incident; untilMs: number }
+  | { do: 'forget'; outcome: SignalOutcome };
+
+const outcomes = {
+  gone: SignalOutcome.targetGone,
+  healed: SignalOutcome.healedBeforeTold,
+  untrue: SignalOutcome.noLongerTrue,
+  unseen: SignalOutcome.noLongerSeen,
+} as const;
+
+const symptomMs = 30_000;
+const never = Number.POSITIVE_INFINITY;
+
+/** It was said, and then not seen for so long that it would be "no longer seen". */
+export const isOver = ({ incident, fix }: Open, config: Config, nowMs: number): boolean =>
+  fix !== undefined && nowMs - incident.lastSeenMs >= silenceMs(classOf(fix.spec.incident.class, config).forMs);
+
+export function nextStep({ incident, fix }: Open, facts: OfflineFacts): OfflineStep {
+  return fix ? stepOfTold(fix, incident, facts) : stepOfUntold(incident, facts);
+}
+
+function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs }: OfflineFacts): OfflineStep {
+  if (nowMs < incident.dueMs) return { do: 'wait', untilMs: incident.dueMs };
+  const cause = sharedCauseOf(incident, openCauses);
+  if (cause) {
+    const symptomOf = cause.spec.incident.key;
+    return { do: 'explain', incident: { ...incident, symptomOf }, untilMs: nowMs + symptomMs };
+  }
+  if (incident.symptomOf) {
+    const patient = patientAgain(incident, nowMs);
+    return { do: 'wait', untilMs: patient.dueMs, incident: patient };
+  }
+  const { seen, lastSeenMs } = incident;
+  const stable = live.healthy ? { sinceMs: lastSeenMs, restarts: 0, readAtMs: nowMs } : undefined;
+  const step = decideUntold({
+    class: seen[0].class,
+    longestUptimeMs: 0,
+    live,
+    stable,
+    config,
+    nowMs,
+    seen,
+    lastSeenMs,
+  });
+  if (step.do === 'wait') return { do: 'wait', untilMs: nowMs + Math.max(step.ms, 1) };
+  return step.do === 'tell' ? step : { do: 'forget', outcome: outcomes[step.because] };
+}
+
+/** Told, and perhaps known by now for something more specific: then the same message says that. */
+function stepOfTold(fix: Remediation, incident: Incident, { live, nowMs }: OfflineFacts): OfflineStep {
+  const as = classNow(fix, incident, live, nowMs);
+  const later = incident.seen.filter(({ dueMs }) => dueMs > nowMs).map(({ dueMs }) => dueMs);
+  if (!as || as.class === fix.spec.incident.class) return { do: 'wait', untilMs: Math.min(never, ...later) };
+  return mayBeReplaced(fix, 1, nowMs) ? { do: 'tell', as } : { do: 'wait', untilMs: nowMs + 1_000 };
+}

@@ -1,0 +1,59 @@
+import type { Config } from '../config/schema.ts';
+import { aboutOf } from '../incidents/intake.ts';
+import { type Judged, judgeSignal, spaceOf } from '../incidents/judge.ts';
+import { isClusterScoped } from '../incidents/key.ts';
+import type { About } from '../incidents/ledger.ts';
+import type { EventView } from '../kube/views.ts';
+import { detectEvent } from '../signals/detect-event.ts';
+import { isNormalFailure } from '../signals/reasons.ts';
+import type { Signal } from '../signals/signal.ts';
+import { createOwnersOf } from './owners.ts';
+import type { RecordedEvent } from './recording.ts';
+
+/** One sighting of a failure, and what the filter says of it. */
+export interface Sighting {
+  atMs: number;
+  signal: Signal;
+  judged: Judged;
+  about: About;
+  /** "Deployment/api", when a shared cause is to blame: whom it touches. */
+  touches?: string;
+}
+
+export interface Sightings {
+  /** In the order of time. */
+  sightings: Sighting[];
+  /** Warnings that say nothing of the kind, by reason. */
+  notFailures: Map<string, number>;
+  /** Events that tapfix does not watch. */
+  unwatched: number;
+}
+
+/** Pure. What the events of a recording are, one by one: whose, and whether anybody wants to hear of it. */
+export function sightingsIn(events: readonly RecordedEvent[], config: Config, ownNamespace: string): Sightings {
+  const ownersOf = createOwnersOf(events.map(({ event }) => event));
+  const isWatched = (event: EventView): boolean =>
+    event.type === 'Warning' ||
+    isNormalFailure(event) ||
+    config.extraReasons.some(({ reason }) => reason === event.reason);
+  const watched = events.filter(({ event }) => isWatched(event));
+  const found: Sightings = { sightings: [], notFailures: new Map(), unwatched: events.length - watched.length };
+
+  for (const { event, firstMs, lastMs } of watched) {
+    const signal = detectEvent(event, config.extraReasons);
+    if (!signal) {
+      found.notFailures.set(event.reason, (found.notFailures.get(event.reason) ?? 0) + 1);
+      continue;
+    }
+    const root = ownersOf(spaceOf(signal), signal.object, lastMs);
+    const judged = judgeSignal(config, signal, root, ownNamespace);
+    const workload = `${root.kind}/${root.name}`;
+    const touches = signal.cause && (isClusterScoped(signal.cause.kind) ? `${signal.namespace}/${workload}` : workload);
+    const about = aboutOf(signal, root, ownNamespace);
+    // One that was counted up stands for its first and its last: what came in between it does not tell.
+    const times = event.count > 1 && lastMs > firstMs ? [firstMs, lastMs] : [lastMs];
+    for (const atMs of times) found.sightings.push({ atMs, signal, judged, about, ...(touches && { touches }) });
+  }
+  found.sightings.sort((a, b) => a.atMs - b.atMs);
+  return found;
+}

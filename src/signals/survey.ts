@@ -1,0 +1,87 @@
+import type { Config } from '../config/schema.ts';
+import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import type { Kind } from '../kube/resources.ts';
+import { type EventView, viewEvent } from '../kube/views.ts';
+import { detectEvent } from './detect-event.ts';
+import type { Signal } from './signal.ts';
+import { createSurroundings } from './surroundings.ts';
+import { clusterWide, namespaced, type Watcher } from './watchers.ts';
+
+/** A signal, and of an event when and how often. */
+export interface Sighting {
+  signal: Signal;
+  event?: Pick<EventView, 'count' | 'lastSeenMs'>;
+}
+
+export interface Survey {
+  sightings: Sighting[];
+  /** Kinds that may not be listed: what only they would tell is missing. */
+  unread: Kind[];
+}
+
+export interface SurveyDeps {
+  reader: Reader;
+  /** undefined: what has no namespace, and what tells of that. */
+  namespace: string | undefined;
+  config: Config;
+  nowMs: number;
+}
+
+const tellOfTheCluster: readonly Kind[] = ['Node', 'StorageClass', 'PersistentVolumeClaim'];
+
+/** One look at everything of a namespace, as the watches see it when they start: the same views, rules and detectors. */
+export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): Promise<Survey> {
+  const { around, shelves } = createSurroundings();
+  const unread: Kind[] = [];
+  const listings: Promise<() => Signal[]>[] = [];
+
+  async function listed(
+    kind: Kind,
+    scope: string | undefined,
+    fieldSelector?: string,
+  ): Promise<KubeObject[] | undefined> {
+    try {
+      return await reader.list<KubeObject>(kind, scope, fieldSelector === undefined ? {} : { fieldSelector });
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      if (!unread.includes(kind)) unread.push(kind);
+      return undefined;
+    }
+  }
+
+  /** What it says is asked when everything is on the shelves: one may be to blame for another. */
+  async function look<V>(watcher: Watcher<V>, scope: string | undefined): Promise<() => Signal[]> {
+    const objects = await listed(watcher.kind, scope);
+    const views = (objects ?? []).flatMap((object) => {
+      const view = watcher.view(object);
+      return view !== undefined && watcher.matters(view) ? [view] : [];
+    });
+    if (objects) watcher.shelf?.(shelves).replace(views, scope);
+    return () => views.flatMap((view) => watcher.detect?.(view, nowMs, around) ?? []);
+  }
+
+  async function events(fieldSelector: string, matters: (event: EventView) => boolean): Promise<Sighting[]> {
+    const all = (await listed('Event', namespace, fieldSelector)) ?? [];
+    return all.flatMap((object) => {
+      const event = viewEvent(object);
+      const signal = event && matters(event) ? detectEvent(event, config.extraReasons) : undefined;
+      return event && signal ? [{ signal, event: { count: event.count, lastSeenMs: event.lastSeenMs } }] : [];
+    });
+  }
+
+  for (const use of Object.values(namespaced))
+    use((watcher) => {
+      if (namespace !== undefined || tellOfTheCluster.includes(watcher.kind)) listings.push(look(watcher, namespace));
+    });
+  for (const use of Object.values(clusterWide)) use((watcher) => void listings.push(look(watcher, undefined)));
+  const isAskedFor = ({ reason }: EventView): boolean => config.extraReasons.some((one) => one.reason === reason);
+  // Of a whole cluster there may be a hundred thousand.
+  const of = namespace === undefined ? tellOfTheCluster.map((kind) => `,involvedObject.kind=${kind}`) : [''];
+  const told = of.flatMap((only) => [
+    events(`type=Warning${only}`, () => true),
+    ...(config.extraReasons.length > 0 ? [events(`type!=Warning${only}`, isAskedFor)] : []),
+  ]);
+  const looks = await Promise.all(listings);
+  const fromStatus = looks.flatMap((tell) => tell().map((signal) => ({ signal })));
+  return { sightings: [...fromStatus, ...(await Promise.all(told)).flat()], unread };
+}

@@ -1,0 +1,108 @@
+import { nodeTroubles } from '../health/cluster.ts';
+import type { KubeObject } from '../kube/api.ts';
+import type { Kind } from '../kube/resources.ts';
+import { type DeploymentView, type PodView, viewDeployment, viewPod } from '../kube/views.ts';
+import { type ClaimView, type NodeView, type StorageClassView, viewClaim, viewNode, viewStorageClass } from '../kube/views-cluster.ts'; // prettier-ignore
+import { type AutoscalerView, type JobView, type SetView, viewAutoscaler, viewJob, viewSet } from '../kube/views-workload.ts'; // prettier-ignore
+import { detectPod, downWithItsNode } from './detect-pod.ts';
+import { detectAutoscaler, detectClaim, detectDeployment, detectJob, detectNode, detectSet } from './detect-status.ts';
+import type { Signal } from './signal.ts';
+import type { Shelf, Shelves, Surroundings } from './surroundings.ts';
+
+/** What is made of one kind of object. */
+export interface Watcher<V> {
+  kind: Kind;
+  view(object: KubeObject): V | undefined;
+  /** Whether anything of it can matter. Everything else is forgotten at once, so a healthy cluster takes no room. */
+  matters(view: V): boolean;
+  /** Without it: never a failure itself. */
+  detect?(view: V, nowMs: number, around: Surroundings): Signal[];
+  /** Where it is held for the others. */
+  shelf?(shelves: Shelves): Shelf<V>;
+  /** What these news (or that one is gone) say about others that were seen before. */
+  echo?(news: readonly V[], around: Surroundings): Signal[];
+}
+
+const pods: Watcher<PodView> = {
+  kind: 'Pod',
+  view: viewPod,
+  // One that was killed for memory may be up and ready again before anyone is told.
+  matters: ({ ready, phase, containers }) =>
+    phase !== 'Succeeded' && (!ready || containers.some(({ ended }) => ended?.reason === 'OOMKilled')),
+  detect: detectPod,
+  shelf: (shelves) => shelves.pods,
+};
+
+const deployments: Watcher<DeploymentView> = {
+  kind: 'Deployment',
+  view: viewDeployment,
+  matters: ({ progressing, refused }) => progressing?.status === 'False' || refused !== undefined,
+  detect: detectDeployment,
+};
+
+const sets = (kind: SetView['kind']): Watcher<SetView> => ({
+  kind,
+  view: viewSet(kind),
+  matters: ({ pods, desired }) => pods < desired,
+  detect: detectSet,
+});
+
+const jobs: Watcher<JobView> = {
+  kind: 'Job',
+  view: viewJob,
+  matters: ({ failed }) => failed !== undefined,
+  detect: detectJob,
+};
+
+const claims: Watcher<ClaimView> = {
+  kind: 'PersistentVolumeClaim',
+  view: viewClaim,
+  matters: ({ phase }) => phase !== 'Bound',
+  detect: (claim, _nowMs, around) => detectClaim(claim, around.classOf(claim.storageClass)),
+  shelf: (shelves) => shelves.claims,
+};
+
+const autoscalers: Watcher<AutoscalerView> = {
+  kind: 'HorizontalPodAutoscaler',
+  view: viewAutoscaler,
+  matters: ({ ableToScale, scalingActive }) => ableToScale?.status === 'False' || scalingActive?.status === 'False',
+  detect: detectAutoscaler,
+};
+
+const nodes: Watcher<NodeView> = {
+  kind: 'Node',
+  view: viewNode,
+  matters: (node) => nodeTroubles(node).length > 0,
+  detect: detectNode,
+  shelf: (shelves) => shelves.nodes,
+  echo: (down, around) => down.flatMap(({ name }) => around.podsOn(name).map((pod) => downWithItsNode(pod, name))),
+};
+
+/** Claims are judged by them. */
+const storageClasses: Watcher<StorageClassView> = {
+  kind: 'StorageClass',
+  view: viewStorageClass,
+  matters: () => true,
+  shelf: (shelves) => shelves.classes,
+  echo: (_news, around) =>
+    around.waitingClaims().flatMap((claim) => detectClaim(claim, around.classOf(claim.storageClass))),
+};
+
+type Use = <V>(watcher: Watcher<V>) => void;
+
+/** One of each for every scope. */
+export const namespaced: Readonly<Record<string, (use: Use) => void>> = {
+  pods: (use) => use(pods),
+  deployments: (use) => use(deployments),
+  statefulsets: (use) => use(sets('StatefulSet')),
+  daemonsets: (use) => use(sets('DaemonSet')),
+  jobs: (use) => use(jobs),
+  claims: (use) => use(claims),
+  autoscalers: (use) => use(autoscalers),
+};
+
+/** The cluster's own: with rights in a few namespaces only they cannot be seen. */
+export const clusterWide: Readonly<Record<string, (use: Use) => void>> = {
+  nodes: (use) => use(nodes),
+  storageclasses: (use) => use(storageClasses),
+};

@@ -1,0 +1,152 @@
+import { sameValue } from '../../lib/hash.ts';
+import type { Core, WriteOptions } from './core.ts';
+import { apiVersionOf, hasStatus, type KindRow } from './kinds.ts';
+import { recordWriter } from './managed-fields.ts';
+import { checkMetadata, checkMetadataChange, keepServersOwn, tidy } from './metadata.ts';
+import { type Meta, type Obj, stamp, type Tree, tree, withoutNulls } from './model.ts';
+import { checkName, generateName, newUid } from './names.ts';
+import { alreadyExists, badRequest, internal, invalid, modified, notFound, type Problem, problem } from './refusal.ts'; // prettier-ignore
+import type { Target } from './route.ts';
+
+const subjectOf = ({ kind, group }: KindRow, name: string) => ({ kind, group, name });
+
+function mustBeValid(row: KindRow, { metadata }: Obj, problems: readonly Problem[]): void {
+  if (problems.length > 0) throw invalid(subjectOf(row, metadata.name ?? ''), problems);
+}
+
+/** As far as types go it is an object; `metadata` is asked for, never trusted. */
+function objectOf(row: KindRow, asked: Tree, metadata: Meta): Obj {
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = asked;
+  const clean = row.custom ? content : withoutNulls(content);
+  return { kind: row.kind, apiVersion: apiVersionOf(row), metadata, ...clean } as Obj;
+}
+
+/** What a POST to a collection does. */
+export function create(core: Core, { row, namespace }: Target, asked: Tree, options: WriteOptions): Obj {
+  const wanted = tidy(tree(asked['metadata'])) as Partial<Meta>;
+  if (wanted.namespace !== undefined && wanted.namespace !== namespace) throw otherNamespace();
+  if (wanted.resourceVersion) throw internal('resourceVersion should not be set on objects to be created');
+  const name = wanted.name || (wanted.generateName && generateName(wanted.generateName, core.random)) || '';
+  const { managedFields: _books, deletionTimestamp: _deleted, deletionGracePeriodSeconds: _grace, ...free } = wanted;
+  const metadata = tidy({
+    ...free,
+    name,
+    namespace: namespace ?? '',
+    uid: newUid(core.random),
+    creationTimestamp: stamp(core.clock.now()),
+    ...(row.generation && { generation: 1 }),
+  });
+  const bare = objectOf(row, hasStatus(row) && !row.bornWithStatus ? withoutStatus(asked) : asked, metadata);
+  const object = withDefaults(row, row.rules.born?.(bare) ?? bare);
+  core.admit(row, object, 'before it is checked');
+  const named = name
+    ? checkName(name, row)
+    : [problem('metadata.name', 'Required', 'name or generateName is required')];
+  mustBeValid(row, object, [...named, ...checkMetadata(object), ...(row.rules.check?.(object) ?? [])]);
+  core.admit(row, object, 'when it is known to be valid');
+  if (core.store.get(row, namespace, name)) throw alreadyExists(row, name);
+  const recorded = signed(core, row, undefined, object, options, '');
+  return options.dryRun ? recorded : core.store.put(row, recorded);
+}
+
+/** What a PUT or a PATCH makes of an object. `asked` is the whole object as it shall be. */
+export function change(core: Core, target: Target, current: Obj, asked: Tree, options: WriteOptions): Obj {
+  const { row, subresource = '' } = target;
+  const wanted = tidy(tree(asked['metadata']));
+  mustNameTheSame(target, wanted);
+  mustBeCurrent(row, current, wanted.resourceVersion);
+  const metadata = { ...keepServersOwn(wanted, current.metadata), resourceVersion: current.metadata.resourceVersion };
+  const next =
+    subresource === 'status' ? statusWrite(row, current, asked, metadata) : mainWrite(row, current, asked, metadata);
+  // Of a custom resource's status the real one takes nothing but the status: not even another uid is noticed.
+  const isBlind = row.custom && subresource === 'status';
+  mustBeValid(row, next, [
+    ...(isBlind ? [] : checkMetadataChange(current.metadata, wanted)),
+    ...checkMetadata(next),
+    ...(row.rules.check?.(next) ?? []),
+    ...(row.rules.checkChange?.(current, next) ?? []),
+  ]);
+  if (isSame(current, next)) return current;
+  // A status that comes with an annotation (as a Deployment's revision does) is no new generation.
+  const generation = subresource === 'status' ? {} : generationOf(row, current, next);
+  const counted = { ...next, metadata: { ...next.metadata, ...generation } };
+  const recorded = signed(core, row, current, counted, options, subresource);
+  if (options.dryRun) return recorded;
+  if (!isReleased(recorded.metadata)) return core.store.put(row, recorded);
+  core.store.remove(row, recorded);
+  return recorded;
+}
+
+/** The last finalizer of something that was deleted is gone: so is it. */
+const isReleased = ({ deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] }: Meta): boolean =>
+  deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0;
+
+const mainWrite = (row: KindRow, current: Obj, asked: Tree, metadata: Meta): Obj =>
+  withDefaults(
+    row,
+    hasStatus(row) ? withStatus(objectOf(row, asked, metadata), current.status) : objectOf(row, asked, metadata),
+  );
+
+/** Of a custom resource only the status; of the others the real one lets some metadata through. */
+function statusWrite(row: KindRow, current: Obj, asked: Tree, metadata: Meta): Obj {
+  const { labels } = current.metadata;
+  const kept = row.custom ? current.metadata : row.kind === 'Deployment' ? tidy({ ...metadata, labels }) : metadata;
+  const { status } = objectOf(row, asked, metadata);
+  return withDefaults(row, withStatus({ ...current, metadata: kept }, status));
+}
+
+const withDefaults = (row: KindRow, object: Obj): Obj => row.rules.defaults?.(object) ?? object;
+const withoutStatus = ({ status: _status, ...object }: Tree): Tree => object;
+const withStatus = ({ status: _status, ...object }: Obj, status: Tree | undefined): Obj =>
+  (status === undefined ? object : { ...object, status }) as Obj;
+
+function isSame(a: Obj, b: Obj): boolean {
+  const bare = ({ metadata: { managedFields: _books, ...metadata }, ...object }: Obj): Tree => ({
+    ...object,
+    metadata,
+  });
+  return sameValue(bare(a), bare(b));
+}
+
+function generationOf({ generation }: KindRow, before: Obj, after: Obj): { generation?: number } {
+  if (!generation) return {};
+  const isOther = !sameValue(before.spec, after.spec);
+  const counts =
+    generation === 'spec and annotations' && !sameValue(before.metadata.annotations, after.metadata.annotations);
+  return { generation: (before.metadata.generation ?? 0) + (isOther || counts ? 1 : 0) };
+}
+
+function signed(
+  core: Core,
+  row: KindRow,
+  before: Obj | undefined,
+  after: Obj,
+  { manager }: WriteOptions,
+  subresource: string,
+): Obj {
+  const writer = { manager, subresource, apiVersion: apiVersionOf(row), time: stamp(core.clock.now()) };
+  return { ...after, metadata: tidy({ ...after.metadata, managedFields: recordWriter(before, after, writer) }) };
+}
+
+const otherNamespace = (): Error =>
+  badRequest('the namespace of the provided object does not match the namespace sent on the request');
+
+function mustNameTheSame({ namespace, name = '' }: Target, wanted: Meta): void {
+  if (!wanted.name)
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (wanted.name !== name)
+    throw badRequest(`the name of the object (${wanted.name}) does not match the name on the URL (${name})`);
+  if (wanted.namespace !== undefined && wanted.namespace !== namespace) throw otherNamespace();
+}
+
+function mustBeCurrent(row: KindRow, { metadata }: Obj, resourceVersion: string | undefined): void {
+  if (!resourceVersion) return;
+  if (!/^\d+$/.test(resourceVersion)) throw internal(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
+  if (resourceVersion !== metadata.resourceVersion) throw modified(row, metadata.name);
+}
+
+export function mustFind({ store }: Core, { row, namespace, name = '' }: Target): Obj {
+  const found = store.get(row, namespace, name);
+  if (!found) throw notFound(row, name);
+  return found;
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { UserError } from '../lib/errors.ts';
+import { largestBody } from './api/decode.ts';
+import type { ApiAnswer, ApiRequest, ApiServer } from './api/server.ts';
+
+export interface Listening {
+  url: string;
+  /** Ends every connection, open watches included. The store stays: listen again and the cluster is back. */
+  close(): Promise<void>;
+}
+
+/** Longer than our client keeps an idle connection: it, and not the server, decides to give one up. */
+const keepAliveMs = 75_000;
+
+/** The API server on a port of this machine, for clients that speak HTTP. It is not for the network: there is no TLS, and everybody may do everything. */
+export async function listen(
+  server: Pick<ApiServer, 'handle'>,
+  { port = 0 }: { port?: number } = {},
+): Promise<Listening> {
+  const http = createServer(
+    (request, response) => void serve(server, request, response).catch(() => response.destroy()),
+  );
+  http.keepAliveTimeout = keepAliveMs;
+  http.listen(port, '127.0.0.1');
+  await once(http, 'listening').catch((error: unknown) => Promise.reject(inWords(error, port)));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    async close() {
+      const closed = once(http, 'close');
+      http.close();
+      http.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const inWords = (error: unknown, port: number): unknown =>
+  (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+    ? new UserError(`port ${port} is taken by another program`)
+    : error;
+
+async function serve(
+  server: Pick<ApiServer, 'handle'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const answer = await server.handle(await requestOf(request, gone.signal));
+  if (answer.lines) await stream(answer.lines, response);
+  else reply(answer, response);
+}
+
+async function requestOf(request: IncomingMessage, signal: AbortSignal): Promise<ApiRequest> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://server');
+  const { authorization = '', 'content-type': contentType, 'user-agent': userAgent } = request.headers;
+  const [, token] = /^bearer\s+(.+)$/i.exec(authorization) ?? [];
+  return {
+    method: request.method ?? 'GET',
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    contentType,
+    userAgent,
+    token,
+    body: await bodyOf(request),
+    signal,
+  };
+}
+
+/** Read to its end even when it is too large, or the client would never see the answer; kept only as far as it takes to refuse it. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    if (bytes <= largestBody) parts.push(part);
+    bytes += part.length;
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function reply({ status, body }: ApiAnswer, response: ServerResponse): void {
+  const isPage = typeof body === 'string';
+  response.writeHead(status, { 'content-type': isPage ? 'text/plain; charset=utf-8' : 'application/json' });
+  response.end(isPage ? body : JSON.stringify(body));
+}
+
+async function stream(lines: AsyncIterable<object>, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+  for await (const line of lines) {
+    if (response.destroyed) return;
+    if (!response.write(`${JSON.stringify(line)}\n`))
+      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  response.end();
+}

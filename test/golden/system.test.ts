@@ -1,0 +1,31 @@
+import { test } from 'node:test';
+import type { About } from '../../src/kube/notice.ts';
+import { composeSystem } from '../../src/notices/system-words.ts';
+import { at } from '../support/fixes.ts';
+import { compareWords } from './compare.ts';
+
+/* What tapfix says about itself. */
+
+const blind = (from: string, why: (About & { what: 'blind' })['why'] = 'unreachable'): About => ({ what: 'blind', from, until: at('03:09:20'), why }); // prettier-ignore
+const unseen = (kinds: string[], over: { namespace?: string; until?: string } = {}): About => ({
+  what: 'unseen',
+  ...(over.namespace && { namespace: over.namespace }),
+  parts: kinds.map((kind) => ({ kind, from: at('03:02:10'), ...(over.until && { until: over.until }), why: 'forbidden' })), // prettier-ignore
+});
+const refused = (until?: string): About => ({ what: 'refused', from: at('03:02:10'), ...(until && { until }), problem: 'approval.approvers[1].telegram must be a number (line 31)' }); // prettier-ignore
+const kinds = ['Pod', 'Event', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job'];
+
+const scenes: [string, About, number][] = [
+  ['system blind', blind(at('03:02:10')), 0],
+  ['system blind three found', blind(at('03:02:10')), 3],
+  ['system blind since yesterday', blind('2026-11-15T22:10:00Z', 'silent'), 1],
+  ['system unseen', unseen(['Pod'], { namespace: 'shop' }), 0],
+  ['system unseen everywhere', unseen(kinds), 0],
+  ['system unseen over', unseen(['Pod', 'Event'], { namespace: 'shop', until: at('03:09:20') }), 0],
+  ['system refused', refused(), 0],
+  ['system refused over', refused(at('03:09:20')), 0],
+];
+const context = { cluster: 'prod-eu', nowMs: Date.parse(at('03:09:25')), timeZone: 'Europe/Berlin' };
+
+for (const [name, about, found] of scenes)
+  test(`the words of ${name}`, () => compareWords(name, composeSystem(about, found, context)));

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import type { KubeObject } from '../../../src/kube/api.ts';
+import { conditionOf, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
+import { aGround, type Ground, place } from './ground.ts';
+import { mortal, recorded, type WriteSeen } from './mortal.ts';
+import { type Shape, type SiteName, sites } from './shapes.ts';
+
+/**
+ * The controller dies before and after every write between approval and Recovered, and another takes over: the fix is
+ * done once, and no right is left. The writes are those of a clean run, so that a new one gets its cases by itself. Undo
+ * and quota are killed for real, on a real cluster (e2e).
+ */
+const subjects: Partial<Record<SiteName, string>> = {
+  image: 'writer patch Deployment',
+  'image of an init container': 'writer patch Deployment',
+  scaling: 'writer patch Deployment',
+  'restart of a Deployment': 'writer patch Deployment',
+  'restart of a StatefulSet': 'writer patch StatefulSet',
+  "deletion of a Deployment's pod": 'writer create Pod/eviction',
+};
+
+const shapeOf = (site: SiteName): Shape => ({
+  name: site,
+  site: sites[site],
+  class: 'ProbeFailing',
+  before: (n) => (site.startsWith('deletion') ? n === 0 : site !== 'scaling' || n === 2) ? 'unready' : 'run', // prettier-ignore
+  after: () => 'run',
+});
+
+/** Proposed and rehearsed by a process that is gone by now; then approved. */
+async function approvedGround(t: TestContext, site: SiteName): Promise<Ground & { writes: WriteSeen[] }> {
+  const ground = await aGround(t, [shapeOf(site)]);
+  const stop = ground.start();
+  await ground.propose();
+  stop();
+  await ground.clock.advance(1_000);
+  await ground.approve();
+  return { ...ground, writes: [] };
+}
+
+const count = ({ writes }: { writes: WriteSeen[] }) => ({
+  before() {},
+  after: (write: WriteSeen) => void writes.push(write),
+});
+const fixOf = async ({ fixes }: Ground): Promise<Remediation> => (await fixes())[0]!;
+const isRecovered = (ground: Ground) => async () => phaseOf(await fixOf(ground)) === 'Recovered';
+
+async function writesOf(t: TestContext, site: SiteName): Promise<string[]> {
+  const ground = await approvedGround(t, site);
+  ground.start(recorded(ground.api, count(ground)));
+  await ground.until('recovery', isRecovered(ground));
+  return ground.writes.map(({ what }) => what);
+}
+
+const occurrence = (list: readonly string[], index: number): number =>
+  list.slice(0, index + 1).filter((other) => other === list[index]).length;
+
+describe('killed at every write', { concurrency: 2 }, () => {
+  for (const [site, theWrite] of Object.entries(subjects) as [SiteName, string][])
+    test(`${site}: one execution, recovered, and no rights left`, async (t) => {
+      const writes = await writesOf(t, site);
+      for (const must of ['patch Remediation/status Applying', 'create RoleBinding', 'create ServiceAccount/token', theWrite, 'delete RoleBinding', 'patch Remediation/status Applied', 'patch Remediation/status Recovered'])
+        assert.ok(writes.includes(must), `${must} is not among ${writes.join(', ')}`);
+      for (const [index, what] of writes.entries())
+        for (const when of ['before', 'after'] as const)
+          await t.test(`${when} ${what} (${occurrence(writes, index)})`, async (t) => {
+            const ground = await approvedGround(t, site);
+            const death = mortal(what, occurrence(writes, index), when);
+            const stop = ground.start(recorded(recorded(ground.api, count(ground)), death));
+            await ground.until('death', async () => death.isDead());
+            stop();
+            ground.start(recorded(ground.api, count(ground)));
+            await ground.until('recovery', isRecovered(ground), 300_000);
+            await ground.clock.advance(130_000); // two sweeps
+            const done = ground.writes.filter((write) => write.byWriter && write.what === theWrite);
+            assert.equal(done.length, 1, ground.writes.map((write) => write.what).join('\n'));
+            assert.deepEqual(await ground.api.list<KubeObject>('RoleBinding', place(0)), []);
+            assert.equal(conditionOf(await fixOf(ground), 'Failed'), undefined);
+          });
+    });
+}); // prettier-ignore

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isCleared, phaseOf } from '../../../src/kube/remediation.ts';
+import { available, isRunning, losePods, rollOut, tightQuota, untilAsked } from './shop.ts';
+import { aWorld } from './world.ts';
+
+/** The whole program on the simulated cluster, in virtual time and with the usual configuration. */
+describe('the life of a card', { concurrency: 3 }, () => {
+  test('approved: the rollout is undone, and the same message turns green', async (t) => {
+    const world = await aWorld(t);
+    await untilAsked(world);
+    assert.match(world.phone.headlines()[0]!, /^checkout keeps crashing, 0\/2 ready$/);
+    assert.equal(await world.phone.press(/Approve undo/), 'Approved; it starts now.');
+    const fix = await world.phase('Recovered');
+    await world.until('green', () => world.phone.dots()[0] === 'green');
+    assert.equal(fix.spec.approval.by, 'telegram:111');
+    assert.equal(world.phone.messages.length, 1);
+    assert.equal(await available(world, 'checkout'), true);
+    assert.deepEqual(await world.bindings(), []);
+  });
+
+  test('approved: the quota goes after a second tap, and the pods come back at once', async (t) => {
+    const world = await aWorld(t);
+    world.start();
+    await isRunning(world, 'web');
+    await tightQuota(world);
+    await losePods(world, 'web');
+    await world.until('a button', () => world.phone.has(/Approve deletion/));
+    await world.phone.press(/Approve deletion/);
+    await world.until('the question', () => world.phone.has(/^Yes, delete/));
+    await world.phone.press(/^Yes, delete/);
+    await world.until('the pods', () => available(world, 'web'), 10_000);
+    await world.phase('Recovered');
+    assert.equal(await world.api.get({ kind: 'ResourceQuota', namespace: 'shop', name: 'tight' }), undefined);
+    assert.equal(world.phone.messages.length, 1);
+  });
+
+  test('rejected: nothing is changed, and nobody is asked again while it lasts', async (t) => {
+    const world = await aWorld(t);
+    await untilAsked(world);
+    await world.phone.press(/Reject/);
+    await world.phase('Rejected');
+    await world.advance(3_600_000);
+    assert.equal(world.phone.messages.length, 1);
+    assert.match(world.phone.headlines()[0]!, /^checkout: undo rejected by Ada/);
+    assert.equal((await world.fixes()).length, 1);
+    assert.equal(await available(world, 'checkout'), false);
+  });
+
+  test('expired: nobody decides in half an hour, and all that is left to press is to propose it again', async (t) => {
+    const world = await aWorld(t);
+    await untilAsked(world);
+    await world.phase('Expired', 31 * 60_000);
+    await world.until('its words', () => /nobody decided until/.test(world.phone.headlines()[0]!));
+    assert.equal(world.phone.has(/Approve|Reject/), false);
+    assert.equal(world.phone.has(/^Propose again$/), true);
+    assert.equal(world.phone.messages.length, 1);
+  });
+
+  test('expired, then proposed again: the same message asks once more, and turns green', async (t) => {
+    const world = await aWorld(t);
+    await untilAsked(world);
+    const first = await world.phase('Expired', 31 * 60_000);
+    await world.until('the button', () => world.phone.has(/Propose again/));
+    assert.equal(await world.phone.press(/Propose again/), 'Proposed again; this message shows it.');
+    await world.until('a button', () => world.phone.has(/Approve undo/));
+    const second = await world.phase('Proposed');
+    assert.deepEqual(second.spec.follows, { name: first.metadata.name, uid: first.metadata.uid });
+    await world.phone.press(/Approve undo/);
+    await world.phase('Recovered');
+    await world.until('green', () => world.phone.dots()[0] === 'green');
+    assert.equal(world.phone.messages.length, 1);
+    await world.until('its end', async () => (await world.fixes()).every(isCleared), 300_000);
+  });
+
+  test('healed by itself before anybody was told: silence', async (t) => {
+    const world = await aWorld(t);
+    world.start();
+    await isRunning(world, 'checkout');
+    await rollOut(world, 'checkout', 'shop/app:2-crash');
+    await world.advance(12_000); // it crashes, and patience is 30 s
+    await rollOut(world, 'checkout', 'shop/app:1');
+    await world.advance(600_000);
+    assert.deepEqual(world.phone.messages, []);
+    assert.deepEqual(await world.fixes(), []);
+  });
+
+  test('healed by itself after the card came: the card says so, and nothing was changed', async (t) => {
+    const world = await aWorld(t);
+    await untilAsked(world);
+    await rollOut(world, 'checkout', 'shop/app:3');
+    await world.phase('Resolved', 300_000);
+    await world.until('its words', () => /healthy again by itself/.test(world.phone.headlines()[0]!));
+    assert.equal(world.phone.dots()[0], 'grey');
+    assert.equal(world.phone.has(/./), false);
+  });
+
+  test('the fix does not help: never recovered, and said so; when it comes good after all, that is said too', async (t) => {
+    const bad = new Set(['shop/app:2']);
+    const behaviours = (_pod: unknown, { image = '' }: { image?: string }) =>
+      bad.has(image) ? ({ do: 'exit', code: 1, afterMs: 300 } as const) : undefined;
+    const world = await aWorld(t, { behaviours, config: { recovery: { timeout: '2m' } } });
+    world.start();
+    await isRunning(world, 'checkout');
+    await rollOut(world, 'checkout', 'shop/app:2');
+    await world.until('a button', () => world.phone.has(/Approve/));
+    bad.add('shop/app:1'); // what it depends on is gone by now: the old version crashes as well
+    await world.phone.press(/Approve/);
+    await world.phase('Failed', 600_000);
+    await world.until('its words', () => /did not help/.test(world.phone.headlines()[0]!));
+    assert.equal(world.phone.dots()[0], 'red');
+    assert(!world.phone.history.some((line) => /recovered/.test(line)), world.phone.history.join('\n'));
+    assert.match(await world.phone.press(/Propose again/), /^Nothing was proposed: /);
+    assert.equal((await world.fixes()).length, 1);
+    bad.clear();
+    await world.phase('Recovered', 25 * 60_000);
+    await world.until('green', () => world.phone.dots()[0] === 'green', 300_000);
+  });
+
+  test('what was cleared may break again: a new episode, a new message', async (t) => {
+    const world = await aWorld(t);
+    await untilAsked(world);
+    await world.phone.press(/Approve/);
+    const first = await world.phase('Recovered');
+    await world.until('its end', async () => isCleared((await world.fixes())[0]!), 300_000);
+    await world.advance(2 * 3_600_000);
+    await rollOut(world, 'checkout', 'shop/app:4-crash');
+    await world.until('the second card', () => world.phone.messages.length === 2, 300_000);
+    const second = (await world.fixes()).find(({ metadata }) => metadata.uid !== first.metadata.uid);
+    assert.equal(phaseOf(second!), 'Proposed');
+  });
+
+  test('what comes back within the hour is told with how often, and the same fix is not offered again', async (t) => {
+    const world = await aWorld(t);
+    await untilAsked(world);
+    await world.phone.press(/Approve/);
+    await world.phase('Recovered');
+    await world.until('its end', async () => isCleared((await world.fixes())[0]!), 300_000);
+    await world.advance(60_000);
+    await rollOut(world, 'checkout', 'shop/app:4-crash');
+    await world.until('the second card', () => world.phone.messages.length === 2, 300_000);
+    assert.match(
+      world.phone.text(),
+      /No fix offered: the same fix was applied at \S+ and did not last \(second\s+time in an hour\)/,
+    );
+    assert.equal(world.phone.has(/Approve/), false);
+  });
+});

@@ -1,0 +1,98 @@
+import type { Answer, Channel, ChannelName, Handlers } from '../../../src/channels/channel.ts';
+import { consoleText } from '../../../src/channels/console-text.ts';
+import { RetryLater } from '../../../src/lib/errors.ts';
+import type { Message } from '../../../src/notices/message.ts';
+
+export const ada = 111;
+export const chatId = -1001;
+
+interface Shown {
+  id: string;
+  chat: string;
+  message: Message;
+  replyTo?: string | undefined;
+}
+
+/** A phone that outlives tapfix: what was posted stays, whoever posted it. */
+export function createPhone() {
+  const messages: Shown[] = [];
+  const refusing = new Set<string>();
+  const history: string[] = [];
+  /** What answers showed: for whoever pressed, and no post of the outbox. */
+  const lists: Shown[] = [];
+  let calls = 0;
+  let handle: Handlers | undefined;
+
+  const say = ({ cards, title }: Message): void => {
+    for (const line of [title?.text, ...cards.map(({ headline }) => headline)]) if (line) history.push(line);
+  };
+
+  function connect(signal: AbortSignal, name: ChannelName = 'telegram'): Channel {
+    return {
+      name,
+      async post({ chat }, message, replyTo) {
+        calls += 1;
+        if (refusing.has(chat)) throw new RetryLater('the chat does not answer', 5_000);
+        messages.push({ id: String(messages.length + 1), chat, message, replyTo });
+        say(message);
+        return String(messages.length);
+      },
+      async edit(_place, id, message) {
+        calls += 1;
+        const shown = messages.find((one) => one.id === id);
+        if (shown) shown.message = message;
+        say(message);
+      },
+      async run(handlers, ending) {
+        handle = handlers;
+        const either = AbortSignal.any([signal, ending]);
+        await new Promise((resolve) => either.addEventListener('abort', resolve, { once: true }));
+      },
+      health: () => ({ ok: true, detail: '' }),
+    };
+  }
+
+  const buttons = ({ message: { cards, buttons: below = [] } }: Shown) =>
+    [...cards, { buttons: below }].flatMap((card) => card.buttons.flat());
+
+  /** A thumb on a button that is there now: pressed later, when it may be gone. */
+  function keep(label: RegExp): () => Promise<string> {
+    for (const shown of [...lists.toReversed(), ...messages]) {
+      const button = buttons(shown).find((one) => label.test(one.label));
+      if (!button || !handle) continue;
+      const place = { chat: String(chatId) };
+      const press = { by: `telegram:${ada}`, name: 'ada', place, message: shown.id, data: button.data } as const;
+      return async () => {
+        const { say, show, inPlace } = await handle!.onPress({ channel: 'telegram', ours: true, ...press });
+        if (show && inPlace) shown.message = show;
+        else if (show) lists.push({ id: `list-${lists.length + 1}`, chat: place.chat, message: show });
+        return say;
+      };
+    }
+    throw new Error(`no button ${label} to press`);
+  }
+
+  return {
+    connect,
+    messages,
+    lists,
+    /** Posts and edits of the outbox. */
+    calls: (): number => calls,
+    /** Chats in which nothing arrives. */
+    refusing,
+    /** Every first line that was ever to be read, in order. */
+    history,
+    text: (): string => messages.map(({ message }) => consoleText(message, () => undefined)).join('\n---\n'),
+    headlines: (): string[] => messages.flatMap(({ message }) => message.cards.map(({ headline }) => headline)),
+    dots: (): string[] => messages.flatMap(({ message }) => message.cards.map(({ dot }) => dot)),
+    has: (label: RegExp): boolean =>
+      messages.some((shown) => buttons(shown).some((button) => label.test(button.label))),
+    /** Ada writes; in reply to the first card unless she does not. */
+    async write(text: string, replyTo: string | undefined = '1'): Promise<Answer> {
+      const who = { channel: 'telegram', by: `telegram:${ada}`, name: 'ada', place: { chat: String(chatId) } } as const;
+      return handle!.onCommand({ ...who, text, ...(replyTo !== undefined && { replyTo }) });
+    },
+    press: (label: RegExp): Promise<string> => keep(label)(),
+    keep,
+  };
+}

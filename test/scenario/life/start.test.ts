@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { phaseOf } from '../../../src/kube/remediation.ts';
+import { available, deployment, isRunning, losePods, rollOut, tightQuota } from './shop.ts';
+import { aWorld } from './world.ts';
+
+describe('what was there before', { concurrency: 3 }, () => {
+  test('found at start: one message, each in it can be decided, and a restart repeats nothing', async (t) => {
+    const world = await aWorld(t);
+    await isRunning(world, 'web');
+    await world.apply('Deployment', deployment('api', { image: 'shop/app:1-crash', replicas: 1 }));
+    await world.advance(120_000);
+    await tightQuota(world);
+    await losePods(world, 'web');
+    await world.advance(60_000);
+    world.start();
+    await world.until('both in a message', () => world.phone.headlines().length === 2);
+    const [shown] = world.phone.messages;
+    assert.equal(world.phone.messages.length, 1);
+    assert.equal(shown?.message.title?.text, 'tapfix started: 2 things were already broken (tight, api)');
+    await world.until('a button', () => world.phone.has(/Approve/));
+    world.kill();
+    world.start();
+    await world.advance(120_000);
+    assert.equal(world.phone.messages.length, 1);
+    await world.phone.press(/Approve/);
+    await world.phone.press(/Yes/);
+    await world.phase('Recovered');
+    await world.until('web to be available', () => available(world, 'web'));
+    await world.until('green', () => world.phone.dots().includes('green'));
+    assert.equal(
+      shown?.message.title?.text,
+      'tapfix started: 2 things were already broken (api, tight); 1 still failing',
+    );
+    assert.equal(world.phone.messages.length, 1);
+  });
+
+  test('what is healthy when tapfix starts, however much it said before, is nothing to tell', async (t) => {
+    const world = await aWorld(t);
+    await isRunning(world, 'web');
+    await rollOut(world, 'web', 'shop/app:2-crash');
+    await world.advance(90_000);
+    await rollOut(world, 'web', 'shop/app:3');
+    await world.until('web to be available', () => available(world, 'web'));
+    world.start();
+    await world.advance(900_000);
+    assert.deepEqual(world.phone.history, []);
+  });
+});
+
+describe('the diagnosis changes while nobody has decided', { concurrency: 3 }, () => {
+  test('another rollout: what was shown is replaced in the same message, by what is true now', async (t) => {
+    const world = await aWorld(t);
+    world.start();
+    await isRunning(world, 'checkout');
+    await rollOut(world, 'checkout', 'shop/app:2-crash');
+    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.advance(30_000);
+    await rollOut(world, 'checkout', 'shop/app:3-crash');
+    const first = await world.phase('Superseded', 300_000);
+    const [, second, ...others] = await world.fixes();
+    assert.deepEqual(others, []);
+    assert.deepEqual(second?.spec.follows, { name: first.metadata.name, uid: first.metadata.uid });
+    await world.advance(30_000);
+    assert.equal(world.phone.messages.length, 1);
+    assert.equal(world.phone.headlines().length, 1);
+    await rollOut(world, 'checkout', 'shop/app:4');
+    await world.until('both to be over', async () => (await world.fixes()).every((fix) => ['Superseded', 'Resolved'].includes(phaseOf(fix)))); // prettier-ignore
+    await world.until('grey', () => world.phone.dots()[0] === 'grey');
+    assert.equal(world.phone.messages.length, 1);
+    assert.match(world.phone.headlines()[0] ?? '', /^checkout healthy again by itself/);
+  });
+});

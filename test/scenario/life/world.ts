@@ -1,0 +1,239 @@
+import type { TestContext } from 'node:test';
+import { actions } from '../../../src/actions/table.ts';
+import { type Reload, runTapfix } from '../../../src/app.ts';
+import { parseConfig } from '../../../src/config/load.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import { type Api, type KubeObject, Unreachable } from '../../../src/kube/api.ts';
+import { type Phase, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
+import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
+import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
+import { untilAborted } from '../../../src/lib/abort.ts';
+import { iso } from '../../../src/lib/clock.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import { createReadiness } from '../../../src/ops/readiness.ts';
+import { localApi } from '../../../src/sim/api/local.ts';
+import type { ApiServer } from '../../../src/sim/api/server.ts';
+import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
+import { createSim, type SimOptions } from '../../../src/sim/sim.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { createPhone, chatId, ada } from './phone.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function configWith(over: object): Config {
+  const whole = {
+    cluster: 'sim',
+    namespaces: { include: ['shop'] },
+    approval: { approvers: [{ name: 'Ada', telegram: ada }] },
+    channels: { telegram: { chat: chatId } },
+    notices: { reminder: '0s' }, // those who wait for one say so
+    ...over,
+  };
+  const parsed = parseConfig(JSON.stringify(whole), 'test');
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.config;
+}
+
+export interface WorldOptions extends Partial<Pick<SimOptions, 'behaviours' | 'nodes'>> {
+  config?: object;
+}
+
+/** "shop/app:2-crash" crashes. Not by annotation: an undo leaves annotations that only the newer version has. */
+const byTag: SimOptions['behaviours'] = (_pod, { image = '' }) => {
+  const [, word] = /:[^-]*-(.+)$/.exec(image) ?? [];
+  return word ? parseBehaviour(word) : undefined;
+};
+
+/** A simulated cluster, the whole of tapfix and a phone, in virtual time: half an hour takes a second. */
+export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviours = byTag }: WorldOptions = {}) {
+  const clock = fakeClock();
+  const sim = createSim({
+    clock,
+    log: silent,
+    nodes,
+    definitions: customResourceDefinitions(actions),
+    behaviours,
+  });
+  const end = new AbortController();
+  t.after(() => end.abort());
+  void sim.start(end.signal);
+  const { api } = sim;
+  const phone = createPhone();
+  const slack = createPhone();
+  let inForce = configWith(config);
+  let listeners: ((reload: Reload) => void)[] = [];
+  let refusal: { at: string; problem: string } | undefined;
+  let isAway = false;
+  let forbidden: RegExp | undefined;
+  const pings: number[] = [];
+  let contact = new AbortController(); // ends when the server goes away
+  let misses: (line: { type?: string; object?: KubeObject }) => boolean = () => false;
+  let connect: (config: Config) => Map<ChannelName, Channel> = () => new Map();
+  let running: { die(): void; stop: AbortController } | undefined;
+
+  for (const name of ['shop', 'tapfix']) await api.create({ kind: 'Namespace' }, named('v1', 'Namespace', name));
+  await api.create({ kind: 'ServiceAccount', namespace: 'tapfix' }, named('v1', 'ServiceAccount', 'tapfix-writer'));
+  await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, named('v1', 'ConfigMap', 'tapfix-mutes'));
+
+  /** As tapfix reaches it: while it is away nobody answers, and open watches break. */
+  const reachable: Pick<ApiServer, 'handle'> = {
+    async handle(request) {
+      if (isAway) throw new Unreachable('connect ECONNREFUSED');
+      if (forbidden?.test(request.path))
+        return { status: 403, body: { kind: 'Status', code: 403, reason: 'Forbidden', message: 'forbidden' } };
+      const answer = await sim.server.handle(request);
+      return answer.lines
+        ? { ...answer, lines: breakable(answer.lines, contact.signal, (line) => misses(line)) }
+        : answer;
+    },
+  };
+
+  /** A process of tapfix. `kill`, or `diesIn` once that phase is written, ends it as a machine dies: nothing it does afterwards arrives. */
+  function start({ diesIn }: { diesIn?: Phase } = {}): void {
+    const { api: own, die } = mortal(localApi(reachable), diesIn);
+    const stop = new AbortController();
+    end.signal.addEventListener('abort', () => stop.abort());
+    running = { die, stop };
+    const phones = { telegram: phone.connect(stop.signal), slack: slack.connect(stop.signal, 'slack') };
+    connect = ({ channels: named }) => {
+      const wanted = (['telegram', 'slack'] as const).filter((name) => named[name]);
+      return new Map(wanted.map((name) => [name, phones[name]]));
+    };
+    listeners = [];
+    void runTapfix({
+      role: 'all',
+      api: own,
+      clock,
+      log: silent,
+      current: () => inForce,
+      ownNamespace: 'tapfix',
+      identity: 'system:serviceaccount:tapfix:tapfix-watcher',
+      timeZone: 'UTC',
+      metrics: createMetrics(),
+      readiness: createReadiness(),
+      channels: connect(inForce),
+      reloads: { subscribe: (listener) => void listeners.push(listener), refusal: () => refusal },
+      ping: async () => void pings.push(clock.now()),
+      signal: stop.signal,
+    });
+  }
+
+  /** The configuration is another one from now on. */
+  function configure(over: object): void {
+    const before = inForce;
+    inForce = configWith(over);
+    for (const listener of listeners) listener({ before, now: inForce, channels: connect(inForce) });
+  }
+
+  function kill(): void {
+    running?.die();
+    running?.stop.abort();
+    running = undefined;
+  }
+
+  const fixes = (namespace = 'shop'): Promise<Remediation[]> => api.list<Remediation>('Remediation', namespace);
+
+  /** Time passes until it is true; throws when it has not become so in time. */
+  async function until(what: string, isTrue: () => Promise<boolean> | boolean, mostMs = 120_000): Promise<void> {
+    const endMs = clock.now() + mostMs;
+    while (!(await isTrue())) {
+      if (clock.now() >= endMs) throw new Error(`no ${what} after ${mostMs / 1000} s; on the phone:\n${phone.text()}`);
+      await clock.advance(500);
+    }
+  }
+
+  return {
+    clock,
+    sim,
+    api,
+    phone,
+    /** The same for Slack, where that is configured. */
+    slack,
+    start,
+    kill,
+    configure,
+    /** The configuration in the file is not used, as long as this is so. */
+    refuse: (problem: string | undefined) =>
+      void (refusal = problem === undefined ? undefined : { at: iso(clock.now()), problem }),
+    fixes,
+    until,
+    advance: (ms: number) => clock.advance(ms),
+    /** When the heartbeat was heard. */
+    pings,
+    /** tapfix may no longer ask for such paths; watches that are open stay so until they end. */
+    forbid: (paths: RegExp | undefined) => void (forbidden = paths),
+    outage(away: boolean): void {
+      isAway = away;
+      if (away) contact.abort(new Unreachable('read ECONNRESET'));
+      else contact = new AbortController();
+    },
+    /** From now on no watch of tapfix tells it such a thing. */
+    miss: (what: typeof misses) => void (misses = what),
+    apply: (kind: Parameters<Api['create']>[0]['kind'], body: object): Promise<KubeObject> =>
+      api.create({ kind, namespace: 'shop' }, body),
+    async phase(wanted: Phase, mostMs?: number): Promise<Remediation> {
+      let found: Remediation | undefined;
+      const isThere = async (): Promise<boolean> => {
+        found = (await fixes()).find((fix) => phaseOf(fix) === wanted);
+        return found !== undefined;
+      };
+      await until(`Remediation that is ${wanted}`, isThere, mostMs);
+      return found!;
+    },
+    /** Rights that were minted and are still there. */
+    bindings: async (): Promise<string[]> =>
+      (await api.list<KubeObject>('RoleBinding', 'shop')).map(({ metadata }) => metadata.name),
+  };
+}
+export type World = Awaited<ReturnType<typeof aWorld>>;
+
+const named = (apiVersion: string, kind: string, name: string): object => ({ apiVersion, kind, metadata: { name } });
+
+async function* breakable(
+  lines: AsyncIterable<object>,
+  contact: AbortSignal,
+  isMissed: (line: object) => boolean,
+): AsyncGenerator<object> {
+  const iterator = lines[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await untilAborted(iterator.next(), contact);
+    if (done) return;
+    if (!isMissed(value)) yield value;
+  }
+}
+
+/** An Api whose process can die: from then on no call of it arrives, and no answer comes. */
+function mortal(api: Api, lastPhase: Phase | undefined): { api: Api; die(): void } {
+  let dead = false;
+  const isLast = (body: object): boolean =>
+    lastPhase !== undefined && (body as { status?: { phase?: Phase } }).status?.phase === lastPhase;
+  const never = new Promise<never>(() => undefined);
+  const alive = <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    (async (...args: A) => {
+      if (dead) return never;
+      const answer = await call(...args);
+      return dead ? never : answer;
+    }) as (...args: A) => Promise<R>;
+  const wrap = (inner: Api): Api => ({
+    get: alive(inner.get) as Api['get'],
+    list: alive(inner.list) as Api['list'],
+    podLog: alive(inner.podLog),
+    page: alive(inner.page) as Api['page'],
+    create: alive(inner.create) as Api['create'],
+    createSub: alive(inner.createSub) as Api['createSub'],
+    patch: alive(async (ref, type, body, options) => {
+      const answer = await inner.patch(ref, type, body, options);
+      if (isLast(body)) dead = true;
+      return answer;
+    }) as Api['patch'],
+    delete: alive(inner.delete),
+    async *watch(...args) {
+      for await (const line of inner.watch(...args)) {
+        if (dead) return;
+        yield line;
+      }
+    },
+    withToken: (token) => wrap(inner.withToken(token)),
+  });
+  return { api: wrap(api), die: () => void (dead = true) };
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCommands } from '../../../src/approvals/commands/table.ts';
+import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
+import type { Mute } from '../../../src/kube/mutes.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { contextFor } from '../../../src/notices/notice-body.ts';
+import { stateHash } from '../../../src/notices/state.ts';
+import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix } from '../../support/fixes.ts';
+import { aBooth } from './booth.ts';
+
+const vendors = {
+  telegram: { chat: '-100500', ada: 'telegram:123456789', ben: 'telegram:222', cleo: 'telegram:333', stranger: 'telegram:666' },
+  slack: { chat: 'C0123456789', ada: 'slack:U0ADA', ben: 'slack:U0BEN', cleo: 'slack:U0CLEO', stranger: 'slack:U0EVE' },
+} as const; // prettier-ignore
+type Vendor = keyof typeof vendors;
+
+const approvers = [
+  { name: 'Ada', telegram: 123456789, slack: 'U0ADA', kubernetesGroups: [] },
+  { name: 'Ben', telegram: 222, slack: 'U0BEN', namespaces: ['shop*'], kubernetesGroups: [] },
+  { name: 'Cleo', telegram: 333, slack: 'U0CLEO', namespaces: ['payments'], kubernetesGroups: [] },
+];
+
+/** A chat of that vendor in which one card is, and everything that is written there. */
+function aChat(vendor: Vendor, fixes: Remediation[] = [aFix()], { told = fixes } = {}) {
+  const { chat } = vendors[vendor];
+  const base = aConfig();
+  const config = aConfig({
+    approval: { ...base.approval, approvers },
+    channels: { telegram: { chat: vendors.telegram.chat, routes: [], apiRoot: '' }, slack: { channel: vendors.slack.chat, routes: [], apiUrl: '' } },
+  }); // prettier-ignore
+  const mutes: Mute[] = [];
+  const card = aNoticeOf(told, { channel: vendor, chat }, { message: '4711' });
+  const noticeAt = (_: unknown, place: Press['place'], message: string) =>
+    place.chat === chat && message === '4711' ? card : undefined;
+  const noticesWith = (uid: string) => (told.some(({ metadata }) => metadata.uid === uid) ? [card] : []);
+  const fixByUid = (uid: string) => fixes.find(({ metadata }) => metadata.uid === uid);
+  const booth = aBooth(fixes[0], { current: () => config, noticeAt, noticesWith, fixByUid });
+  const shownNow = (): string =>
+    stateHash(told, contextFor(card, { config, nowMs: booth.clock.now(), timeZone: 'Europe/Berlin', confirms: booth.confirms, namespace: 'tapfix' })); // prettier-ignore
+  card.status!.shown = shownNow();
+  const { onCommand } = createCommands({
+    ...booth.approvals,
+    clock: booth.clock,
+    current: () => config,
+    timeZone: 'Europe/Berlin',
+    ownNamespace: 'tapfix',
+    confirms: booth.confirms,
+    fixes: () => fixes,
+    noticeAt,
+    noticesWith,
+    mutes: { active: () => mutes, set: async (mute) => void mutes.push(mute) },
+    subjectAccess: async () => true,
+    status: () => ['channel-telegram: receiving'],
+  });
+  const write = (text: string, over: Partial<Command> = {}): Promise<Answer> =>
+    onCommand({ channel: vendor, by: vendors[vendor].ada, name: 'x', place: { chat }, text, ...over });
+  const reply = (text: string, over: Partial<Command> = {}) => write(text, { replyTo: '4711', ...over });
+  return { ...booth, card, mutes, write, reply, shownNow, who: vendors[vendor] };
+}
+
+const text = ({ show }: Answer): string => JSON.stringify(show ?? {});
+const audited = (chat: ReturnType<typeof aChat>): unknown[] =>
+  chat.audit.map(({ decision, reason }) => reason ?? decision);
+
+for (const vendor of ['telegram', 'slack'] as const) {
+  test(`${vendor}: a reply to a card decides about that card, and the reason is kept`, async () => {
+    const chat = aChat(vendor);
+    assert.deepEqual(await chat.reply('reject known, fix is on its way'), { say: 'Rejected; nothing is changed.', alert: false }); // prettier-ignore
+    const { state, by, via, note } = chat.approval();
+    assert.deepEqual([state, by, via, note], ['Rejected', chat.who.ada, vendor, 'known, fix is on its way']);
+    assert.deepEqual(audited(chat), ['Rejected']);
+  });
+
+  test(`${vendor}: by the name of the Remediation, of its workload, with its namespace`, async () => {
+    for (const name of ['checkout-3f9a1c-1', 'shop/checkout-3f9a1c-1', 'checkout', 'shop/checkout']) {
+      const chat = aChat(vendor);
+      assert.equal((await chat.write(`approve ${name}`)).say, 'Approved; it starts now.');
+      assert.equal(chat.approval().by, chat.who.ada);
+    }
+  });
+
+  test(`${vendor}: the same chain as for a button`, async () => {
+    const chat = aChat(vendor);
+    const say = async (line: string, by: string): Promise<string> => (await chat.reply(line, { by })).say;
+    assert.equal(await say('approve', chat.who.stranger), 'You are not on the approvers’ list.');
+    assert.equal(await say('approve', chat.who.cleo), 'You are not on the approvers’ list for shop.');
+    assert.equal(await say('approve', chat.who.ben), 'Approved; it starts now.');
+    assert.equal(await say('reject', chat.who.ada), 'Ben approved this 0 s ago.');
+    assert.deepEqual(audited(chat), ['NotAnApprover', 'NotAllowedHere', 'Approved', 'AlreadyDecided']);
+  });
+
+  test(`${vendor}: approve means what the card shows; while that is being changed it means nothing`, async () => {
+    const chat = aChat(vendor);
+    chat.card.status!.shown = 'before the rehearsal';
+    assert.match((await chat.reply('approve')).say, /^Its card is just being changed/);
+    assert.match((await chat.write('approve checkout')).say, /^Its card is just being changed/);
+    assert.equal(chat.approval().state, 'Pending');
+    assert.deepEqual(audited(chat), ['NotAsShown', 'NotAsShown']);
+  });
+
+  test(`${vendor}: the preview changed after the card was drawn`, async () => {
+    const chat = aChat(vendor);
+    const { preview } = chat.live().status!;
+    chat.change({ ...chat.live(), status: { ...chat.live().status, preview: { ...preview!, diff: 'another' } } });
+    assert.match((await chat.reply('approve')).say, /has changed since this was shown/);
+  });
+
+  test(`${vendor}: something destructive is asked once more; saying it again is a yes`, async () => {
+    const chat = aChat(vendor, [aQuotaFix()]);
+    assert.match((await chat.reply('approve')).say, /^Really delete quota platform-hardening/);
+    chat.card.status!.shown = chat.shownNow(); // the question is on the card
+    assert.match((await chat.reply('approve', { by: chat.who.ben })).say, /^Ada is being asked/);
+    assert.equal((await chat.reply('approve')).say, 'Approved; it starts now.');
+  });
+
+  test(`${vendor}: ack and snooze, for as long as is said`, async () => {
+    const chat = aChat(vendor);
+    assert.match((await chat.reply('ack')).say, /^You are on it/);
+    assert.equal((await chat.reply('snooze 2h')).say, 'Silent until 05:14 CET.');
+    assert.equal((await chat.write('snooze checkout')).say, 'Silent until 04:14 CET.');
+    assert.equal((await chat.reply('snooze 8d')).say, 'Between 1m and 7d, please: /snooze 1h');
+    assert.deepEqual(chat.annotations(), {
+      'tapfix.dev/acknowledged-by': chat.who.ada,
+      'tapfix.dev/snoozed-until': '2026-11-16T03:14:10.000Z',
+    });
+  });
+
+  test(`${vendor}: in a chat that tapfix does not speak in nothing is done, and nothing is shown`, async () => {
+    const chat = aChat(vendor);
+    for (const line of ['open', 'approve checkout', 'status', 'mute shop 1h', 'help']) {
+      const answer = await chat.write(line, { place: { chat: 'elsewhere' } });
+      assert.deepEqual(answer, { say: 'tapfix does not speak in this chat; nothing was done.', alert: true });
+    }
+    assert.deepEqual([chat.approval().state, chat.mutes.length, chat.audit.length], ['Pending', 0, 5]);
+  });
+
+  test(`${vendor}: mute by who may decide there, and in words what is muted`, async () => {
+    const chat = aChat(vendor);
+    assert.equal((await chat.write('mute')).say, 'Nothing is muted.');
+    assert.equal((await chat.write('mute shop-* 1h')).say, 'shop-* is muted until 04:14 CET.');
+    assert.deepEqual(chat.mutes, [{ glob: 'shop-*', until: '2026-11-16T03:14:10.000Z', by: chat.who.ada }]);
+    assert.match(text(await chat.write('mute')), /shop-\* until 04:14 CET/);
+    const refusals: [string, string, RegExp][] = [
+      ['mute shop-* 1h', chat.who.stranger, /not on the approvers’ list\.$/],
+      ['mute payments 1h', chat.who.ben, /for all of payments/],
+      ['mute * 1h', chat.who.ben, /for all of \*/],
+      ['mute shop* 1h', chat.who.ben, /^shop\* is muted/],
+      ['mute shop/checkout 30m', chat.who.ben, /^shop\/checkout is muted until 03:44/],
+      ['mute shop-* off', chat.who.ada, /no longer muted/],
+      ['mute shop-* forever', chat.who.ada, /^So: /],
+      ['mute Shop! 1h', chat.who.ada, /^So: /],
+      ['mute shop 30d', chat.who.ada, /^Between/],
+    ];
+    for (const [line, by, say] of refusals) assert.match((await chat.write(line, { by })).say, say, line);
+  });
+}
+
+test('what is open, with its buttons and names; one of it in full', async () => {
+  const web = aFix({ n: 2, name: 'web' });
+  const over = aFix({ n: 3, name: 'over', phase: 'Resolved' });
+  const chat = aChat('telegram', [aFix(), web, over, aNotice({ n: 4 })]);
+  const { show } = await chat.write('open', { by: chat.who.stranger });
+  assert.deepEqual(show!.cards.map(({ headline }) => headline.split(' ')[0]), ['checkout', 'web', 'reports']); // prettier-ignore
+  assert.match(show!.rest!, /checkout-3f9a1c-1, web-3f9a1c-2, reports-3f9a1c-4/);
+  assert.ok(show!.cards.every(({ buttons }) => buttons.length > 0));
+  const one = await chat.write('show web');
+  assert.match(text(one), /undo the rollout of web/);
+  assert.match(one.show!.rest!, /^Remediation shop\/web-3f9a1c-2$/);
+  assert.deepEqual(chat.audit, [], 'looking is no decision');
+});
+
+test('nothing is open', async () => {
+  assert.deepEqual(await aChat('slack', [aFix({ phase: 'Resolved' })]).write('open'), { say: 'Nothing is open.', alert: false }); // prettier-ignore
+});
+
+const which: [string, Remediation[], string, Partial<Command>, RegExp][] = [
+  ['a name that nothing has', [aFix()], 'ack frontend', {}, /^There is nothing called frontend here/],
+  ['no name and no reply', [aFix()], 'ack', {}, /^Say which: reply to its card/],
+  ['a reply to something else', [aFix()], 'ack', { replyTo: '1' }, /^Say which: reply to its card/],
+  ['a reply to a card of two', [aFix(), aFix({ n: 2, name: 'web' })], 'ack', { replyTo: '4711' }, /^Say which: shop\/checkout-3f9a1c-1, shop\/web-3f9a1c-2/],
+  ['one name in two namespaces', [aFix(), aFix({ n: 2, namespace: 'pay' })], 'ack checkout', {}, /^Say which: shop\/checkout-3f9a1c-1, pay\/checkout-3f9a1c-2/],
+]; // prettier-ignore
+for (const [name, fixes, line, over, say] of which)
+  test(`which one: ${name}`, async () => {
+    const chat = aChat('telegram', fixes);
+    const answer = await chat.write(line, over);
+    assert.match(answer.say, say);
+    assert.deepEqual([answer.alert, chat.annotations(), chat.audit.length], [true, undefined, 1]);
+  });
+
+test('a name in a reply to a card of two says which', async () => {
+  const chat = aChat('telegram', [aFix(), aFix({ n: 2, name: 'web' })]);
+  assert.match((await chat.reply('reject checkout known')).say, /^Rejected/);
+  assert.equal(chat.approval().note, 'known');
+});
+
+test('a proposal that another one replaced is not approved by its workload’s name', async () => {
+  const old = aFix({ phase: 'Superseded' });
+  const next = aFix({ n: 2, spec: { follows: { name: old.metadata.name, uid: old.metadata.uid } } });
+  assert.match((await aChat('telegram', [old, next]).write('show checkout')).show!.rest!, /checkout-3f9a1c-2$/);
+});
+
+test('one that nobody was told of here cannot be decided here', async () => {
+  const chat = aChat('telegram', [aFix()], { told: [aFix({ n: 9, name: 'other' })] });
+  assert.match((await chat.write('approve checkout')).say, /does not know this message here/);
+});
+
+test('how tapfix is, what it knows, and what it does not', async () => {
+  const chat = aChat('slack');
+  assert.match(text(await chat.write('status')), /1 is open here.*channel-telegram: receiving/);
+  assert.match(text(await chat.write('help')), /\/tapfix snooze \[NAME\] \[1h\]: no sound/);
+  assert.match(text(await chat.write('')), /What can be written/);
+  assert.match(text(await aChat('telegram').write('help')), /"\/open: what is broken now"/);
+  assert.equal((await chat.write('reboot now')).say, 'tapfix does not know reboot; help says what it knows.');
+});
+
+test('what the vendor lists fits its limits', () => {
+  const { commands } = createCommands({} as never);
+  assert.deepEqual(commands.map(({ name }) => name), ['open', 'show', 'approve', 'reject', 'ack', 'snooze', 'mute', 'status', 'help']); // prettier-ignore
+  assert.ok(commands.every(({ does }) => does.length > 0 && does.length <= 256));
+});

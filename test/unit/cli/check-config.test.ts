@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namespacesNow } from '../../../src/cli/check-config.ts';
+import { ApiError, type Reader } from '../../../src/kube/api.ts';
+import { aConfig } from '../../support/config.ts';
+
+const cluster = (names: string[]): Pick<Reader, 'list'> => ({
+  list: (async () => names.map((name) => ({ metadata: { name, uid: name } }))) as unknown as Reader['list'],
+});
+const config = (include: string[], exclude: string[] = []) => aConfig({ namespaces: { include, exclude } });
+
+test('which namespaces match now, as the rules of selection have it', async () => {
+  const reader = cluster(['shop-b', 'shop-a', 'shop-test', 'kube-system', 'tapfix', 'payments']);
+  assert.deepEqual(await namespacesNow(reader, config(['shop-*'], ['shop-test']), 'tapfix'), [
+    '# 2 namespaces of 6 match now:',
+    '#   shop-a',
+    '#   shop-b',
+  ]);
+  assert.deepEqual(await namespacesNow(reader, config(['*', 'kube-system']), 'tapfix'), [
+    '# 5 namespaces of 6 match now:',
+    ...['kube-system', 'payments', 'shop-a', 'shop-b', 'shop-test'].map((name) => `#   ${name}`),
+  ]);
+});
+
+test('a name that is nobody’s is said: it may be mistyped, or not be there yet', async () => {
+  assert.deepEqual(await namespacesNow(cluster(['shop']), config(['shop', 'shopp', 'x-*']), 'tapfix'), [
+    '# 1 namespace of 1 match now:',
+    '#   shop',
+    '# there is no namespace shopp (yet)',
+  ]);
+});
+
+test('whoever may not list namespaces is told so', async () => {
+  const refusing = { list: (async () => Promise.reject(new ApiError('no', 403, 'Forbidden'))) as unknown as Reader['list'] }; // prettier-ignore
+  assert.deepEqual(await namespacesNow(refusing, config(['*']), 'tapfix'), [
+    '# which namespaces match now is not known: you may not list namespaces',
+  ]);
+});

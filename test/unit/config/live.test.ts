@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLiveConfig, problemOf, type Reload } from '../../../src/config/live.ts';
+import { configIn } from '../../../src/config/load.ts';
+import { UserError } from '../../../src/lib/errors.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+
+const text = (over = ''): string => `cluster: one\nnamespaces: {include: [shop]}\nchannels: {console: {}}\n${over}`;
+
+function aLive(build: () => Promise<string> = async () => 'built') {
+  const lines: [string, object][] = [];
+  const swaps: Reload<string>[] = [];
+  const results: string[] = [];
+  const say = (fields: object, message: string): void => void lines.push([message, fields]);
+  const live = createLiveConfig({
+    file: 'config.yaml',
+    config: configIn(text(), 'config.yaml'),
+    clock: fakeClock(),
+    log: { debug: say, info: say, warn: say, error: say },
+    build,
+    onSwap: (swap) => swaps.push(swap),
+    onResult: (result) => results.push(result),
+  });
+  return { live, lines, swaps, results };
+}
+
+test('a good text is in force, with what was built for it, and what changed is said field by field', async () => {
+  const { live, lines, swaps, results } = aLive();
+  const before = live.hash();
+  await live.take(text('notices: {maxPerMinute: 6}\n'));
+  assert.equal(live.current().notices.maxPerMinute, 6);
+  assert.notEqual(live.hash(), before);
+  assert.deepEqual(swaps.map(({ before, now, built }) => [before.notices.maxPerMinute, now.notices.maxPerMinute, built]), [[4, 6, 'built']]); // prettier-ignore
+  const changes = [{ field: 'notices.maxPerMinute', from: '4', to: '6' }];
+  assert.deepEqual(lines, [['configuration changed', { hash: live.hash(), changes }]]);
+  assert.deepEqual(results, ['taken']);
+});
+
+test('a bad text changes nothing, nor does one for which something cannot be built', async () => {
+  const { live, swaps } = aLive(async () => {
+    throw new UserError('no such channel');
+  });
+  const before = live.current();
+  await assert.rejects(live.take(text('notices: {maxPerMinute: 600}\n')), /notices.maxPerMinute/);
+  await assert.rejects(live.take(text('notices: {maxPerMinute: 6}\n')), /no such channel/);
+  assert.equal(live.current(), before);
+  assert.deepEqual(swaps, []);
+});
+
+test('a refusal stands until something else is taken, or all is as before', async () => {
+  const { live, lines, results } = aLive();
+  live.refuse(new UserError('config.yaml does not exist'));
+  assert.deepEqual(live.refusal(), { at: '2026-11-16T03:12:00.000Z', problem: 'config.yaml does not exist' });
+  assert.deepEqual([lines.length, results], [1, ['refused']]);
+  live.asBefore();
+  assert.equal(live.refusal(), undefined);
+  live.refuse(new UserError('config.yaml does not exist'));
+  await live.take(text('notices: {maxPerMinute: 6}\n'));
+  assert.equal(live.refusal(), undefined);
+});
+
+test('one line of what is wrong: the first problem with its line, and how many more', () => {
+  const wrong = (over: string): string => {
+    try {
+      configIn(text(over), 'config.yaml');
+    } catch (error) {
+      return problemOf(error);
+    }
+    throw new Error('it is right');
+  };
+  assert.equal(wrong('approval:\n  approvers:\n  - {name: A, telegram: x}\n'), 'approval.approvers[0].telegram must be a number (line 6)'); // prettier-ignore
+  assert.equal(wrong('a: 1\nb: 2\nc: 3\n'), 'a is not a known key (line 4), and 2 more problems');
+  assert.equal(wrong('ignore: &a [*a]\n').endsWith('(line 4)'), true);
+  assert.equal(problemOf(new Error(`x 110201543:${'A'.repeat(35)}`)), 'x [secret]');
+});
+
+test('a change of server is said to wait for the next start', async () => {
+  const { live, lines } = aLive();
+  await live.take(text('server: {port: 9090}\n'));
+  assert.deepEqual(lines.map(([words]) => words), ['configuration changed', 'the change of server takes effect at the next start']); // prettier-ignore
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Press } from '../../../src/channels/channel.ts';
+import { createDemoChannel } from '../../../src/demo/channel.ts';
+import { createScreen } from '../../../src/demo/screen.ts';
+import type { Button, Message } from '../../../src/notices/message.ts';
+import { encodePress } from '../../../src/notices/payload.ts';
+import { aFix } from '../../support/fixes.ts';
+import { aTerminal } from './terminal.ts';
+
+const place = { chat: 'console' };
+const approve: Button[][] = [[{ label: 'Approve undo', data: 'a:uid:hash' }, { label: 'Reject', data: 'r:uid' }]]; // prettier-ignore
+const message = (headline: string, buttons: Button[][] = [], dot: 'red' | 'green' = 'red'): Message => ({
+  cards: [{ dot, headline, rows: [], footer: [], buttons }],
+  silent: false,
+});
+
+function aChannel({ isTTY = true, yes = false, say = 'Approved.', alert = false } = {}) {
+  const terminal = aTerminal({ isTTY });
+  const channel = createDemoChannel({ screen: createScreen(terminal), by: 'you', yes });
+  const presses: Press[] = [];
+  const stop = new AbortController();
+  const onPress = async (press: Press) => (presses.push(press), { say, alert });
+  void channel.run({ onPress, onCommand: async () => ({ say, alert }), commands: [] }, stop.signal);
+  return { channel, terminal, presses };
+}
+
+test('a card is redrawn in its place, with the keys that decide it', async () => {
+  const { channel, terminal } = aChannel();
+  const id = await channel.post(place, message('checkout keeps crashing', approve));
+  assert.deepEqual(terminal.lines(), [
+    '🔴 checkout keeps crashing',
+    '[a] Approve undo   [r] Reject',
+    '',
+    'Press a to approve, r to reject, q to leave.',
+  ]);
+  await channel.edit(place, id, message('checkout recovered', [], 'green'));
+  assert.deepEqual(terminal.lines(), ['🟢 checkout recovered']);
+});
+
+test('a key presses its button, as the person of the console', async () => {
+  const { channel, presses } = aChannel();
+  const id = await channel.post(place, message('checkout keeps crashing', approve));
+  await channel.press('r');
+  assert.deepEqual(presses, [{ channel: 'console', by: 'you', name: 'you', place, message: id, data: 'r:uid' }]);
+});
+
+test('what nobody decided can be proposed again, with its own key', async () => {
+  const { channel, presses } = aChannel();
+  const data = encodePress('g', aFix({ phase: 'Expired' }));
+  await channel.post(place, message('nobody decided', [[{ label: 'Propose again', data }]]));
+  assert.deepEqual(channel.keys(), ['g']);
+  await channel.press('g');
+  assert.equal(presses[0]?.data, data);
+});
+
+test('a key that no button has does nothing', async () => {
+  const { channel, presses } = aChannel();
+  assert.equal(await channel.press('a'), undefined);
+  await channel.post(place, message('checkout keeps crashing'));
+  assert.equal(await channel.press('a'), undefined);
+  assert.deepEqual(presses, []);
+});
+
+test('a refusal stands below the card until it can no longer be decided', async () => {
+  const { channel, terminal } = aChannel({ say: 'The Deployment has changed.', alert: true });
+  const id = await channel.post(place, message('checkout keeps crashing', approve));
+  await channel.press('a');
+  assert(terminal.lines().includes('The Deployment has changed.'));
+  await channel.edit(place, id, message('checkout: nothing was changed'));
+  assert.deepEqual(terminal.lines(), ['🔴 checkout: nothing was changed']);
+});
+
+test('on a pipe each change of the first line is a line of its own, and so is a new choice', async () => {
+  const { channel, terminal } = aChannel({ isTTY: false, yes: true });
+  const id = await channel.post(place, message('checkout keeps crashing'));
+  await channel.edit(place, id, message('checkout keeps crashing', approve));
+  await channel.edit(place, id, message('checkout keeps crashing', approve));
+  await channel.edit(place, id, message('checkout recovered', [], 'green'));
+  assert.deepEqual(terminal.lines(), [
+    '🔴 checkout keeps crashing',
+    '[a] Approve undo   [r] Reject',
+    '',
+    'With --yes the demo presses a by itself.',
+    '🟢 checkout recovered',
+  ]);
+});
+
+test('the message of an act that is over is not touched again', async () => {
+  const { channel, terminal } = aChannel();
+  const id = await channel.post(place, message('one', [], 'green'));
+  channel.close();
+  await channel.edit(place, id, message('one, later', [], 'green'));
+  await channel.post(place, message('two'));
+  assert.deepEqual(terminal.lines(), ['🟢 one', '🔴 two']);
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asksOf } from '../../../../src/diagnosis/words/amounts.ts';
+import { schedulerInWords } from '../../../../src/diagnosis/words/scheduler.ts';
+
+const asks = new Map([
+  ['cpu', '4'],
+  ['memory', '8Gi'],
+]);
+const unhelpful = (n: number): string => `preemption: 0/${n} nodes are available: ${n} Preemption is not helpful for scheduling.`; // prettier-ignore
+
+/** As schedulers of these versions wrote it. */
+const said: { version: string; text: string; want: string }[] = [
+  {
+    version: '1.30',
+    text: '0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}. preemption: 0/5 nodes are available: 2 Preemption is not helpful for scheduling, 3 No preemption victims found for incoming pod.',
+    want: '5 nodes: 3 have too little cpu (pod asks 4), 2 have taint gpu',
+  },
+  {
+    version: '1.36',
+    text: '0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+    want: '3 nodes: 1 has taints that the pod does not tolerate, 2 have too little cpu (pod asks 4)',
+  },
+  {
+    version: '1.36, as recorded',
+    text: '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
+    want: 'its volume claim is not bound yet',
+  },
+  {
+    version: '1.36, as recorded',
+    text: 'no nodes available to schedule pods',
+    want: 'the cluster has no node for pods',
+  },
+  {
+    version: '1.34',
+    text: "0/7 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) didn't match pod anti-affinity rules, 2 node(s) had untolerated taint(s), 3 Insufficient cpu, 3 Insufficient memory.",
+    want: "7 nodes: 1 does not match the pod's node selector, 1 has a pod that it must not stand beside, 2 have taints that the pod does not tolerate, 3 have too little cpu (pod asks 4), 3 have too little memory (pod asks 8Gi)",
+  },
+  {
+    version: '1.28',
+    text: `0/4 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 3 node(s) didn't match Pod's node affinity/selector. ${unhelpful(4)}`,
+    want: "4 nodes: 1 is a control plane node, 3 do not match the pod's node selector",
+  },
+  {
+    version: '1.27',
+    text: `0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }. ${unhelpful(1)}.`,
+    want: 'the only node is out of reach',
+  },
+  {
+    version: '1.26',
+    text: `0/2 nodes are available: 2 node(s) had untolerated taint {dedicated: batch}. ${unhelpful(2)}`,
+    want: 'both nodes have taint dedicated=batch',
+  },
+  {
+    version: '1.24',
+    text: `0/1 nodes are available: 1 persistentvolumeclaim "example-pvc" not found. ${unhelpful(1)}`,
+    want: 'its volume claim example-pvc does not exist',
+  },
+  {
+    version: '1.22',
+    text: "0/4 nodes are available: 1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate, 3 Insufficient memory.",
+    want: '4 nodes: 1 is a control plane node, 3 have too little memory (pod asks 8Gi)',
+  },
+  {
+    version: '1.19',
+    text: "0/3 nodes are available: 1 node(s) didn't match node selector, 2 node(s) had volume node affinity conflict.",
+    want: "3 nodes: 1 does not match the pod's node selector, 2 cannot reach its volume",
+  },
+  {
+    version: '1.16',
+    text: "0/6 nodes are available: 3 node(s) had taints that the pod didn't tolerate, 3 node(s) were unschedulable.",
+    want: '6 nodes: 3 have taints that the pod does not tolerate, 3 are cordoned',
+  },
+  {
+    version: 'any',
+    text: '0/9 nodes are available: 1 Too many pods, 1 node(s) exceed max volume count, 7 Insufficient nvidia.com/gpu.',
+    want: '9 nodes: 1 has all the pods it may, 1 has all the volumes allowed, 7 have too little nvidia.com/gpu',
+  },
+  {
+    version: 'any',
+    text: "0/3 nodes are available: 1 node(s) didn't have free ports for the requested pod ports, 2 node(s) didn't match pod topology spread constraints (missing required label).",
+    want: '3 nodes: 1 has its host port in use, 2 would break its topology spread',
+  },
+  {
+    version: 'of tomorrow: said as it is',
+    text: '0/3 nodes are available: 1 node(s) were in a bad mood, 2 Insufficient cpu. preemption: not today.',
+    want: '3 nodes: 1 node(s) were in a bad mood, 2 have too little cpu (pod asks 4)',
+  },
+  {
+    version: 'of tomorrow, of all nodes',
+    text: '0/3 nodes are available: 3 node(s) were in a bad mood.',
+    want: '3 nodes: 3 node(s) were in a bad mood',
+  },
+  { version: 'of another scheduler: said as it is', text: 'queue "batch" is full', want: 'queue "batch" is full' },
+];
+for (const { version, text, want } of said)
+  test(`scheduler ${version}: ${want}`, () => assert.equal(schedulerInWords(text, asks), want));
+
+test('what a pod asks for is only said when it is known, and nothing makes it throw', () => {
+  assert.equal(schedulerInWords('0/1 nodes are available: 1 Insufficient cpu.'), 'the only node has too little cpu');
+  for (const text of ['', '0/5 nodes are available:', '0/x nodes', 'x'.repeat(10_000)])
+    assert.ok(schedulerInWords(text).length <= 400);
+});
+
+const container = (requests: object, over: object = {}) => ({ resources: { requests }, ...over });
+const pods: { name: string; spec: Record<string, unknown>; want: [string, string][] }[] = [
+  { name: 'one container, in its own words', spec: { containers: [container({ cpu: '250m', memory: '64Mi' })] }, want: [['cpu', '250m'], ['memory', '64Mi']] },
+  { name: 'several together', spec: { containers: [container({ cpu: '1500m' }), container({ cpu: '0.5', memory: '1Gi' })] }, want: [['cpu', '2'], ['memory', '1Gi']] },
+  { name: 'memory is added in whole words', spec: { containers: [container({ memory: '512Mi' }), container({ memory: '512Mi' })] }, want: [['memory', '1Gi']] },
+  { name: 'a sidecar counts with them', spec: { containers: [container({ cpu: '1' })], initContainers: [container({ cpu: '1' }, { restartPolicy: 'Always' })] }, want: [['cpu', '2']] },
+  { name: 'what runs before counts if it is larger', spec: { containers: [container({ cpu: '1' })], initContainers: [container({ cpu: '3' }), container({ cpu: '2' })] }, want: [['cpu', '3']] },
+  { name: 'the pod as a whole', spec: { containers: [container({ cpu: '1' })], resources: { requests: { cpu: '8' } } }, want: [['cpu', '8']] },
+  { name: 'nothing', spec: { containers: [{}] }, want: [] },
+]; // prettier-ignore
+for (const { name, spec, want } of pods)
+  test(`what a pod asks for: ${name}`, () => assert.deepEqual([...asksOf(spec)], want));

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Config } from '../../../src/config/schema.ts';
+import { fold } from '../../../src/incidents/incident.ts';
+import { reconfigured } from '../../../src/incidents/reconfigure.ts';
+import { classOf } from '../../../src/signals/classes.ts';
+import { SignalOutcome } from '../../../src/signals/signal.ts';
+import { aConfig } from '../../support/config.ts';
+
+const object = { kind: 'Deployment', name: 'web', uid: 'u' };
+const seen = (failureClass: string, nowMs: number) => ({
+  key: 'shop/Deployment/web',
+  namespace: 'shop',
+  object,
+  signal: { class: failureClass, reason: failureClass, message: '', namespace: 'shop', object },
+  row: classOf(failureClass, aConfig()),
+  nowMs,
+});
+/** A crash at 1 s (patience 30 s), a stuck rollout at 2 s (none). */
+const incident = fold(fold(undefined, seen('CrashLoop', 1_000)), seen('RolloutStuck', 2_000));
+
+const cases: [string, Partial<Config>, string | { classes: string[]; dueMs: number }][] = [
+  ['the same', {}, { classes: ['CrashLoop', 'RolloutStuck'], dueMs: 2_000 }],
+  ['one of its classes is switched off: the other one names it, with its patience', { classes: { RolloutStuck: { enabled: false } } }, { classes: ['CrashLoop'], dueMs: 31_000 }], // prettier-ignore
+  ['more patience counts from when it was first seen', { classes: { RolloutStuck: { enabled: false }, CrashLoop: { for: 60_000 } } }, { classes: ['CrashLoop'], dueMs: 61_000 }], // prettier-ignore
+  ['all of them are switched off', { classes: { RolloutStuck: { enabled: false }, CrashLoop: { enabled: false } } }, SignalOutcome.classDisabled], // prettier-ignore
+  ['a rule ignores it', { ignore: [{ name: 'web' }] }, SignalOutcome.ignoredByRule],
+  ['its namespace is left', { namespaces: { include: ['other'], exclude: [] } }, SignalOutcome.namespaceNotSelected],
+];
+for (const [name, over, want] of cases)
+  test(name, () => {
+    const now = reconfigured(incident, aConfig(over), 'tapfix');
+    const got = typeof now === 'string' ? now : { classes: now.seen.map((one) => one.class), dueMs: now.dueMs };
+    assert.deepEqual(got, want);
+  });

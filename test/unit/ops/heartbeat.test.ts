@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Beat, runHeartbeat } from '../../../src/ops/heartbeat.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { type LogLine, recorder } from '../kube/watch-rig.ts';
+
+/* A dead process cannot speak; a blind one must not say that it is fine. */
+
+const url = 'https://watch.example.com/ping/s3cret?key=s3cret2';
+
+function aHeart(over: { every?: number; url?: string } = {}) {
+  const clock = fakeClock();
+  const stop = new AbortController();
+  const logged: LogLine[] = [];
+  const beats: Beat[] = [];
+  const world = { isWell: true, answer: async (_signal: AbortSignal): Promise<void> => {} };
+  const asked: string[] = [];
+  const ended = runHeartbeat(
+    {
+      clock,
+      log: recorder(logged),
+      settings: () => ({ url: over.url ?? url, every: over.every ?? 60_000 }),
+      isWell: () => world.isWell,
+      ping: async (to, signal) => (asked.push(to), world.answer(signal)),
+      count: (result) => beats.push(result),
+    },
+    stop.signal,
+  );
+  return { clock, stop, logged, beats, world, asked, ended };
+}
+
+test('it is pinged at once, and then as often as asked for', async () => {
+  const { clock, beats, asked, stop, ended } = aHeart();
+  await clock.advance(180_000);
+  assert.deepEqual([beats, asked], [['sent', 'sent', 'sent', 'sent'], [url, url, url, url]]); // prettier-ignore
+  stop.abort();
+  await ended;
+});
+
+test('without a url nothing is pinged and nothing counted', async () => {
+  const { clock, beats, asked } = aHeart({ url: '' });
+  await clock.advance(600_000);
+  assert.deepEqual([beats, asked], [[], []]);
+});
+
+test('while something cannot be seen it is withheld, and comes back soon after', async () => {
+  const { clock, beats, asked, world } = aHeart();
+  world.isWell = false;
+  await clock.advance(65_000);
+  const before = asked.length;
+  await clock.advance(120_000);
+  assert.equal(asked.length, before);
+  assert.equal(beats.at(-1), 'withheld');
+  world.isWell = true;
+  await clock.advance(10_000);
+  assert.equal(asked.length, before + 1);
+});
+
+test('a failure is logged once, counted each time, tried again after ten seconds; its end is one line', async () => {
+  const { clock, beats, logged, world } = aHeart();
+  world.answer = async () => Promise.reject(new Error(`cannot GET ${url}, nor /ping/s3cret?key=s3cret2`));
+  await clock.advance(0);
+  await clock.advance(85_000);
+  world.answer = async () => {};
+  await clock.advance(15_000);
+  assert.deepEqual(beats, ['sent', 'failed', 'failed', 'failed', 'sent']);
+  assert.deepEqual(logged.map(({ level, message }) => `${level} ${message}`), ['warn heartbeat not sent', 'info heartbeat is sent again']); // prettier-ignore
+});
+
+test('neither the path nor the query of its address is ever logged', async () => {
+  const { clock, logged, world } = aHeart({ every: 1_000 });
+  world.answer = async () => Promise.reject(new Error(`cannot GET ${url}, nor /ping/s3cret?key=s3cret2, nor ?key=s3cret2`)); // prettier-ignore
+  await clock.advance(2_000);
+  assert.deepEqual(logged.map(({ fields }) => fields), [{ to: 'watch.example.com', reason: 'cannot GET ..., nor ......, nor ...' }]); // prettier-ignore
+});
+
+test('whoever does not answer is given up after ten seconds, and asked again', async () => {
+  const { clock, beats, world, logged, asked } = aHeart();
+  let aborted = 0;
+  world.answer = (signal) => {
+    signal.addEventListener('abort', () => (aborted += 1));
+    return new Promise(() => undefined);
+  };
+  await clock.advance(60_000); // the first was sent before
+  await clock.advance(10_000);
+  assert.deepEqual([beats, aborted, logged[0]?.fields['reason']], [['sent', 'failed'], 1, 'no answer within 10 s']);
+  await clock.advance(10_000);
+  assert.equal(asked.length, 3);
+});
+
+test('stopping cuts short what is under way, and is no failure', async () => {
+  const { clock, beats, world, stop, ended } = aHeart();
+  world.answer = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))); // prettier-ignore
+  await clock.advance(61_000);
+  stop.abort();
+  await ended;
+  assert.deepEqual(beats, ['sent']);
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodObject } from '../../../../src/sim/common/shapes.ts';
+import {
+  planStatefulSet,
+  type StatefulSetObject,
+  statefulSetStatus,
+} from '../../../../src/sim/controllers/stateful-plan.ts';
+import { aPod, meta, nowMs } from './objects.ts';
+
+const aStateful = (spec: StatefulSetObject['spec'] = {}, status: StatefulSetObject['status'] = {}) =>
+  ({ metadata: meta('db'), spec: { replicas: 3, ...spec }, status }) as StatefulSetObject;
+
+const pod = (ordinal: number, options: Parameters<typeof aPod>[1] & { revision?: string } = {}): PodObject =>
+  aPod(`db-${ordinal}`, { labels: { 'controller-revision-hash': options.revision ?? 'db-new' }, ...options });
+
+const names = (pods: readonly PodObject[]): string[] => pods.map(({ metadata }) => metadata.name);
+
+const cases = [
+  { name: 'the first comes first', pods: [], create: [0] },
+  { name: 'the second waits for the first', pods: [pod(0, { ready: false })] },
+  { name: 'and comes when it is ready', pods: [pod(0)], create: [1] },
+  { name: 'a hole is filled', pods: [pod(0), pod(2)], create: [1] },
+  { name: 'one that is being deleted is waited for', pods: [pod(0, { deleting: true })] },
+  { name: 'one that has failed goes, to come again', pods: [pod(0, { phase: 'Failed', ready: false })], remove: ['db-0'] }, // prettier-ignore
+  { name: 'too many go from the top, one at a time', spec: { replicas: 1 }, pods: [pod(0), pod(1), pod(2)], remove: ['db-2'] }, // prettier-ignore
+  { name: 'none goes while one that stays is down', spec: { replicas: 1 }, pods: [pod(0, { ready: false }), pod(1)] },
+  { name: 'an update begins at the top', pods: [old(0), old(1), old(2)], remove: ['db-2'] },
+  { name: 'and goes on when the new one is up', pods: [old(0), old(1), pod(2)], remove: ['db-1'] },
+  { name: 'a new one that does not come up stops it there', pods: [old(0), old(1), pod(2, { ready: false })] },
+  { name: 'below the partition nothing is updated', spec: { updateStrategy: { rollingUpdate: { partition: 2 } } }, pods: [old(0), old(1), pod(2)] }, // prettier-ignore
+  { name: 'OnDelete leaves it to you', spec: { updateStrategy: { type: 'OnDelete' } }, pods: [old(0), old(1), old(2)] },
+  { name: 'in parallel all come at once', spec: { podManagementPolicy: 'Parallel' }, pods: [], create: [0, 1, 2] },
+  { name: 'but an update waits for each one even so', spec: { podManagementPolicy: 'Parallel' }, pods: [old(0), old(1), pod(2, { ready: false })] }, // prettier-ignore
+  { name: 'nothing to do', pods: [pod(0), pod(1), pod(2)] },
+];
+
+function old(ordinal: number): PodObject {
+  return pod(ordinal, { revision: 'db-old' });
+}
+
+for (const { name, spec, pods, create = [], remove = [] } of cases) {
+  test(name, () => {
+    const plan = planStatefulSet(aStateful(spec), pods, 'db-new', nowMs);
+    assert.deepEqual({ create: plan.create, remove: names(plan.remove) }, { create, remove });
+  });
+}
+
+test('the newest revision becomes the current one when every pod has it and is ready', () => {
+  const set = aStateful({}, { currentRevision: 'db-old' });
+  const half = statefulSetStatus(set, [old(0), old(1), pod(2)], 'db-new', nowMs);
+  assert.deepEqual(half, {
+    observedGeneration: 1,
+    replicas: 3,
+    readyReplicas: 3,
+    availableReplicas: 3,
+    currentReplicas: 2,
+    updatedReplicas: 1,
+    currentRevision: 'db-old',
+    updateRevision: 'db-new',
+    collisionCount: 0,
+  });
+  const whole = statefulSetStatus(set, [pod(0), pod(1), pod(2)], 'db-new', nowMs);
+  assert.equal(whole['currentRevision'], 'db-new');
+  assert.equal(whole['currentReplicas'], 3);
+});

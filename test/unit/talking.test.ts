@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Channel, ChannelName } from '../../src/channels/channel.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
+import { createReadiness } from '../../src/ops/readiness.ts';
+import { createTalking } from '../../src/talking.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+function aChannel(name: ChannelName, log: string[], id: string = name): Channel {
+  return {
+    name,
+    post: async () => '1',
+    edit: async () => undefined,
+    async run(_onPress, signal) {
+      log.push(`${id} runs`);
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      log.push(`${id} ends`);
+    },
+    health: () => ({ ok: true, detail: id }),
+  };
+}
+
+const nothing = { say: '', alert: false };
+const handlers = { onPress: async () => nothing, onCommand: async () => nothing, commands: [] };
+
+test('channels come and go: nothing is received before all is listed, and one that was left can be edited for a minute', async () => {
+  const clock = fakeClock();
+  const log: string[] = [];
+  const listed = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  const readiness = createReadiness();
+  const talking = createTalking({ clock, metrics: createMetrics(), readiness, listed: listed.promise, signal: stop.signal, handlers }); // prettier-ignore
+  const [telegram, slack] = [aChannel('telegram', log), aChannel('slack', log)];
+  talking.use(new Map([['telegram', telegram]]));
+  await clock.advance(0);
+  assert.deepEqual(log, []);
+  listed.resolve();
+  await clock.advance(0);
+  talking.use(new Map([['telegram', telegram], ['slack', slack]])); // prettier-ignore
+  await clock.advance(0);
+  assert.deepEqual(log, ['telegram runs', 'slack runs']);
+
+  talking.use(new Map([['telegram', telegram]]));
+  await clock.advance(59_000);
+  assert.deepEqual([log.at(-1), [...talking.channels().keys()]], ['slack ends', ['telegram', 'slack']]);
+  assert.deepEqual(Object.keys(readiness.report().checks), ['channel-telegram']);
+  await clock.advance(2_000);
+  assert.deepEqual([...talking.channels().keys()], ['telegram']);
+
+  const another = aChannel('telegram', log, 'another');
+  talking.use(new Map([['telegram', another]]));
+  await clock.advance(120_000);
+  assert.deepEqual([log.slice(-2), talking.channels().get('telegram')], [['telegram ends', 'another runs'], another]);
+  stop.abort();
+  await talking.ended();
+  assert.equal(log.at(-1), 'another ends');
+});
