@@ -57,11 +57,17 @@ async function readWorkloadHealth(reader: Reader, subject: HealthSubject, nowMs:
   return workloadHealth(workload.counts, workload.pods, nowMs, [...own, ...sinceThen]);
 }
 
-/** Failed runs are removed, at once if the CronJob says so: what was seen to fail is over with the next success alone. */
-function noSuccessSince({ object, counts }: Workload, { class: failureClass, sinceMs }: HealthSubject): Trouble[] {
+/**
+ * Failed runs are removed, at once if the CronJob says so: what was seen to fail is over with the next success alone. One
+ * that is kept tells when it failed, which may be long before we first saw it.
+ */
+function noSuccessSince(
+  { object, counts, failedAtMs = Number.POSITIVE_INFINITY }: Workload,
+  { class: failureClass, sinceMs }: HealthSubject,
+): Trouble[] {
   const { status } = object as KubeObject & { status?: { lastSuccessfulTime?: string } };
   if (failureClass !== 'JobFailed' || sinceMs === undefined || counts.ended) return [];
-  if (timeMs(status?.lastSuccessfulTime) > sinceMs) return [];
+  if (timeMs(status?.lastSuccessfulTime) > Math.min(sinceMs, failedAtMs)) return [];
   return [{ class: 'JobFailed', reason: 'Failed', message: 'no run has succeeded since' }];
 }
 

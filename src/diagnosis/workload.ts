@@ -1,5 +1,6 @@
 import type { WorkloadCounts } from '../health/workload.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
+import { conditionIn } from '../kube/raw.ts';
 import { isKnownKind, type Kind } from '../kube/resources.ts';
 import {
   controllerOf,
@@ -28,6 +29,8 @@ export interface Workload {
   /** Only of a Deployment; newest first. */
   deployment?: DeploymentView;
   revisions: Revision[];
+  /** Only of a CronJob: when the newest of its failed runs that are still there failed. */
+  failedAtMs?: number;
   /** What a custom owner owns, which speaks for it. */
   parts?: readonly Part[];
 }
@@ -109,6 +112,12 @@ function lastRun(cronJob: RawWorkload, jobs: readonly RawWorkload[]): { trouble?
   return succeededAtMs > timeMs(last.metadata.creationTimestamp) ? {} : { trouble: 'its last run failed' };
 }
 
+function lastFailureMs(jobs: readonly RawWorkload[]): number | undefined {
+  const failed = jobs.filter((job) => hasCondition(job, 'Failed'));
+  const times = failed.map((job) => conditionIn(job, 'Failed')!.sinceMs || timeMs(job.metadata.creationTimestamp));
+  return times.length > 0 ? Math.max(...times) : undefined;
+}
+
 const selectorOf = (raw: RawWorkload): string =>
   Object.entries(raw.spec?.selector?.matchLabels ?? {})
     .map(([key, value]) => `${key}=${value}`)
@@ -184,7 +193,8 @@ export async function readWorkload(reader: Reader, namespace: string, target: Ta
   const all = await reader.list<KubeObject>('Pod', namespace, { labelSelector: selectorOf(object) });
   const pods = all.map((pod) => viewPod(pod)!).filter((pod) => pod.owner && owners.has(pod.owner.uid));
   const counts = { ...countsOf(target.kind, object), ...lastRun(object, jobs) };
-  const workload: Workload = { object, counts, pods, revisions };
+  const failedAtMs = lastFailureMs(jobs);
+  const workload: Workload = { object, counts, pods, revisions, ...(failedAtMs !== undefined && { failedAtMs }) };
   const deployment = target.kind === 'Deployment' ? viewDeployment(object) : undefined;
   return deployment ? { ...workload, deployment } : workload;
 }

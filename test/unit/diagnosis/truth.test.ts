@@ -49,6 +49,15 @@ const overQuota = 'pods "a" is forbidden: exceeded quota: tight, requested: pods
 const refused = (message: string) => ({ conditions: [{ type: 'ReplicaFailure', status: 'True', message }] });
 const hasFailed = [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded', message: 'gave up' }];
 
+/** A CronJob that succeeded a minute ago, and one of whose runs failed at another time. */
+const keptFailure = (failedAgoMs: number) => (shop: Shop) => {
+  const cron = aWorkload(shop, 'CronJob', {}, { lastSuccessfulTime: at(60_000) });
+  const conditions = hasFailed.map((one) => ({ ...one, lastTransitionTime: at(failedAgoMs) }));
+  const run = aWorkload(shop, 'Job', {}, { conditions }, cron);
+  shop.server.change('Job', 'shop', run.name, { metadata: { creationTimestamp: at(failedAgoMs + 1_000) } });
+  return cron;
+};
+
 const withPod =
   (parts: PodParts, status: object = short) =>
   (shop: Shop) => {
@@ -122,6 +131,8 @@ const cases: Record<string, Case> = {
   'a CronJob whose last run failed': { make(shop) { const cron = aWorkload(shop, 'CronJob', {}, {}); aWorkload(shop, 'Job', {}, { conditions: hasFailed }, cron); return cron; }, want: 'JobFailed' },
   'a CronJob whose failed run is gone': { make: (shop) => aWorkload(shop, 'CronJob', {}, { lastSuccessfulTime: at(90_000) }), subject: { class: 'JobFailed', sinceMs: nowMs - 60_000 }, want: 'JobFailed' },
   'a CronJob that has succeeded since': { make: (shop) => aWorkload(shop, 'CronJob', {}, { lastSuccessfulTime: at(30_000) }), subject: { class: 'JobFailed', sinceMs: nowMs - 60_000 }, want: 'healthy' },
+  'a CronJob that has succeeded since its failed run, which is kept, and before we came': { make: keptFailure(90_000), subject: { class: 'JobFailed', sinceMs: nowMs }, want: 'healthy' },
+  'a CronJob that succeeded before its failed run, which is kept': { make: keptFailure(30_000), subject: { class: 'JobFailed', sinceMs: nowMs }, want: 'JobFailed' },
   'a CronJob that was suspended since': { make: (shop) => aWorkload(shop, 'CronJob', { suspend: true }, {}), subject: { class: 'JobFailed', sinceMs: nowMs - 60_000 }, want: 'ended: it was suspended' },
   'a pod that nobody owns, evicted': { make: (shop) => { shop.server.seed('Pod', 'shop', { metadata: { name: 'lonely' }, status: { phase: 'Failed', reason: 'Evicted', conditions: unready(60_000) } }); return { kind: 'Pod', name: 'lonely', uid: '' }; }, want: 'Evicted for 60 s' },
 }; // prettier-ignore

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Unreachable } from '../../../src/kube/api.ts';
 import { viewReplicaSet } from '../../../src/kube/views.ts';
+import { viewJob } from '../../../src/kube/views-workload.ts';
 import { detectEvent } from '../../../src/signals/detect-event.ts';
+import { detectJob } from '../../../src/signals/detect-status.ts';
 import {
   aStreet,
   comeUp,
@@ -232,6 +234,22 @@ for (const isKept of [true, false])
     assert.equal(street.cleared().length, 1);
     assert.equal(street.fixes().length, 1);
   });
+
+test('a CronJob that failed yesterday and has succeeded since: its kept failed run wakes nobody when we start', async () => {
+  const street = aStreet();
+  const at = (agoMs: number): string => new Date(street.clock.now() - agoMs).toISOString();
+  const status = { lastSuccessfulTime: at(3_600_000) };
+  const { uid } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {}, status }).metadata;
+  const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid, controller: true };
+  const conditions = [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded', lastTransitionTime: at(86_400_000) }]; // prettier-ignore
+  const run = street.server.seed('Job', 'shop', { metadata: { name: 'nightly-29400001', ownerReferences: [owner] }, spec: {}, status: { conditions } }); // prettier-ignore
+  const made = { metadata: { creationTimestamp: at(86_500_000) } };
+  street.server.change('Job', 'shop', run.metadata.name, made);
+  const process = street.start();
+  for (const signal of detectJob(viewJob(run)!, street.clock.now())) process.onSignal({ ...signal, listed: true, atStart: true }); // prettier-ignore
+  await street.advance(120_000);
+  assert.deepEqual([street.fixes(), street.outcomes], [[], ['HealedBeforeTold']]);
+});
 
 test('one restart of a pod that had lived for long costs a moderate number of requests', async () => {
   const { street, process } = watching();
