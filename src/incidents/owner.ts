@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
-import { isForbidden, type KubeObject, type OwnerReference, type Reader } from '../kube/api.ts';
+import { hasCode, isForbidden, type KubeObject, type OwnerReference, type Reader } from '../kube/api.ts';
 import { isKnownKind, qualifiedKind } from '../kube/resources.ts';
 import { controllerOf } from '../kube/views.ts';
 import { createOwnersByName } from './owner-by-name.ts';
@@ -32,7 +32,8 @@ interface Way {
 
 const lastOf = ({ links }: Way): Root => links.at(-1)!;
 
-export function createOwnerResolver(reader: Reader, clock: Clock, max = 10_000): OwnerResolver {
+export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_000): OwnerResolver {
+  const reader: Reader = { ...anyReader, get: (ref) => anyReader.get<never>(ref).catch(unlessNoName) };
   /** uid of an object -> its controller. It changes when a workload is re-created around pods that were left alone. */
   const owners = new LRUCache<string, { owner: Root | null; readAtMs: number }>({ max });
   const byName = createOwnersByName(reader, clock, rootByReferences, max);
@@ -93,6 +94,12 @@ const rootIn = ({ apiVersion, kind, name, uid }: OwnerReference): Root => ({
   name,
   uid,
 });
+
+/** The API server checks no name in an event or a reference: what nothing can be called (400) is not there, however often we ask. */
+const unlessNoName = (error: unknown): undefined => {
+  if (hasCode(error, 400)) return undefined;
+  throw error;
+};
 
 const unreadable = (error: unknown): 'unreadable' => {
   if (isForbidden(error)) return 'unreadable';

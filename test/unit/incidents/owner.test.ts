@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOwnerResolver } from '../../../src/incidents/owner.ts';
 import { ApiError, type KubeObject, type Reader } from '../../../src/kube/api.ts';
+import { objectPath } from '../../../src/kube/client-paths.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 const object = (uid: string, owner?: { kind: string; name: string; uid: string }): KubeObject => ({
@@ -17,7 +18,9 @@ const object = (uid: string, owner?: { kind: string; name: string; uid: string }
 function readerOf(objects: Record<string, KubeObject>) {
   const asked: string[] = [];
   const reader: Pick<Reader, 'get'> = {
-    get: async ({ kind, name }) => {
+    get: async (ref) => {
+      objectPath(ref); // as the client does
+      const { kind, name } = ref;
       asked.push(`${kind}/${name}`);
       if (name === 'secretive') throw new ApiError('forbidden', 403, 'Forbidden');
       return objects[`${kind}/${name}`] as never;
@@ -33,6 +36,7 @@ const cluster = {
   'Pod/b-x': object('p2', { kind: 'ReplicaSet', name: 'b-5d9f8b6c5d', uid: 'r2' }),
   'ReplicaSet/b-5d9f8b6c5d': object('r2', { kind: 'Rollout', name: 'b', uid: 'x1' }),
   'Pod/lonely': object('p3'),
+  'Pod/odd': object('p6', { kind: 'ReplicaSet', name: '..', uid: 'r6' }),
 };
 const cases = [
   {
@@ -61,6 +65,8 @@ const cases = [
     of: { kind: 'Pod', name: 'secretive', uid: 'p5' },
     want: 'Pod/secretive/p5',
   },
+  { name: 'what nothing can be called', of: { kind: 'Pod', name: 'a/b', uid: '' }, want: 'nobody' },
+  { name: 'an owner that nothing can be called', of: { kind: 'Pod', name: 'odd', uid: 'p6' }, want: 'nobody' },
 ];
 for (const { name, of, want } of cases)
   test(`owner: ${name}`, async () => {
