@@ -68,6 +68,7 @@ export function adopted(fix: Remediation, row: FailureClass): Incident {
     key,
     namespace: fix.metadata.namespace ?? '',
     object,
+    seenIn: [],
     seen: [{ ...row, severity, class: failureClass, reason, message, firstMs, lastMs, dueMs: 0, count }],
     firstSeenMs: firstMs,
     lastSeenMs: lastMs,

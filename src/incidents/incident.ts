@@ -20,6 +20,8 @@ export interface Incident {
   key: string;
   namespace: string;
   object: Root;
+  /** Namespaces of the signals: of what has none of its own (a Node) they tell whether anybody here is touched. */
+  seenIn: readonly string[];
   /** The most specific one first: it names the incident, the others are its symptoms. */
   seen: readonly [SeenClass, ...SeenClass[]];
   firstSeenMs: number;
@@ -74,9 +76,11 @@ export function fold(before: Incident | undefined, now: Seen): Incident {
   if (!before) {
     const { dueMs } = one;
     const atStart = signal.atStart === true;
-    return { key, namespace, object, seen: [one], firstSeenMs: nowMs, lastSeenMs: nowMs, dueMs, count: times, atStart };
+    const seenIn = [signal.namespace];
+    return { key, namespace, object, seenIn, seen: [one], firstSeenMs: nowMs, lastSeenMs: nowMs, dueMs, count: times, atStart }; // prettier-ignore
   }
-  const counted = { ...before, lastSeenMs: nowMs, count: before.count + times };
+  const seenIn = before.seenIn.includes(signal.namespace) ? before.seenIn : [...before.seenIn, signal.namespace];
+  const counted = { ...before, seenIn, lastSeenMs: nowMs, count: before.count + times };
   const others = before.seen.filter((it) => it.class !== signal.class);
   // Of two that are equally specific the one that was first keeps its place.
   const index = before.seen.findIndex((it) => it.class === signal.class);

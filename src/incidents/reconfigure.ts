@@ -12,9 +12,14 @@ export function reconfigured(
   ownNamespace: string,
 ): Incident | Exclude<SignalOutcome, 'Kept'> {
   const { kind, name } = incident.object;
-  const namespace = isClusterScoped(kind) ? '' : incident.namespace;
-  const outcomeOf = (one: SeenClass) =>
-    filterOutcome(config, { class: one.class, namespace, kind, name }, ownNamespace);
+  const spaces = isClusterScoped(kind) ? incident.seenIn : [incident.namespace];
+  /** Of what has no namespace one that is still watched, and touched by it, is enough. */
+  const outcomeOf = (one: SeenClass): SignalOutcome => {
+    const outcomes = spaces.map((namespace) =>
+      filterOutcome(config, { class: one.class, namespace, kind, name }, ownNamespace),
+    );
+    return outcomes.find((outcome) => outcome === SignalOutcome.kept) ?? outcomes[0] ?? SignalOutcome.kept;
+  };
   const kept = incident.seen.filter((one) => outcomeOf(one) === SignalOutcome.kept);
   if (kept.length === 0) return outcomeOf(incident.seen[0]) as Exclude<SignalOutcome, 'Kept'>;
   return withSeen(

@@ -33,3 +33,28 @@ for (const [name, over, want] of cases)
     const got = typeof now === 'string' ? now : { classes: now.seen.map((one) => one.class), dueMs: now.dueMs };
     assert.deepEqual(got, want);
   });
+
+/* What has no namespace of its own is ours as long as a namespace that is watched is touched by it. */
+
+const aNode = { kind: 'Node', name: 'worker-3', uid: '' };
+const down = (namespace: string) => ({
+  ...seen('NodeDown', 1_000),
+  key: 'tapfix/Node/worker-3',
+  namespace: 'tapfix',
+  object: aNode,
+  signal: { class: 'NodeDown', reason: 'NodeNotReady', message: '', namespace, object, cause: aNode },
+});
+const spaces: [string, string[], string[], string][] = [
+  ['the only one that told of it is still watched', ['shop-eu'], ['shop-*'], 'kept'],
+  ['one of two that told of it is', ['pay', 'shop-eu'], ['shop-*'], 'kept'],
+  ['none of them is', ['pay'], ['shop-*'], SignalOutcome.namespaceNotSelected],
+  ['the node itself, where everything is watched', [''], ['*'], 'kept'],
+  ['the node itself, where only some are', [''], ['shop-*'], SignalOutcome.namespaceNotSelected],
+];
+for (const [name, toldBy, include, want] of spaces)
+  test(`a node that is down: ${name}`, () => {
+    const [first, ...more] = toldBy.map(down);
+    const node = more.reduce(fold, fold(undefined, first!));
+    const now = reconfigured(node, aConfig({ namespaces: { include, exclude: [] } }), 'tapfix');
+    assert.equal(typeof now === 'string' ? now : 'kept', want);
+  });
