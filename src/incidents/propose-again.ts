@@ -55,7 +55,7 @@ export function createProposeAgain({ api, clock, current, book, readings, teller
     const subject = { namespace: incident.namespace, object, sinceMs: incident.firstSeenMs };
     const { live } = await readings.look(key, { class: told, readable: row.readable }, subject, nowMs);
     if (live.healthy) return { ok: false, because: live.gone ? 'gone' : 'healthy' };
-    const as = classNow(fix, incident, live, nowMs) ?? incident.seen.find((one) => one.class === told) ?? incident.seen[0]; // prettier-ignore
+    const as = classNow(fix, incident, live, { nowMs, isOver: true }) ?? incident.seen.find((one) => one.class === told) ?? incident.seen[0]; // prettier-ignore
     const spec = await teller.draft(incident, as, nowMs);
     if (!spec) return { ok: false, because: 'gone' };
     if (!spec.action) return { ok: false, because: 'nothing', why: spec.rationale };

@@ -20,13 +20,27 @@ export const mayBeReplaced = (fix: Remediation, openOfKey: number, nowMs: number
   openOfKey < mostOfAnEpisode &&
   nowMs - Date.parse(fix.metadata.creationTimestamp) >= shortestLifeMs;
 
-/** Pure. The class that now names it: a more specific one than was told, if that is true and its patience is over; else the same. */
-export function classNow(fix: Remediation, { seen }: Incident, live: LiveHealth, nowMs: number): SeenClass | undefined {
+/** What was told has not been true at any reading for so long: a moment between two tries does not take its name away. */
+const untrueMs = 60_000;
+
+/** Pure. Whether what was told is over, though something else is wrong. `sinceMs`: since when no reading has confirmed it. */
+export const isToldOver = (sinceMs: number | undefined, nowMs: number): boolean =>
+  sinceMs !== undefined && nowMs - sinceMs >= untrueMs;
+
+/**
+ * Pure. The class that now names it, of those that are true and whose patience is over: a more specific one than was
+ * told, else the same; once that is over, the most specific of the rest.
+ */
+export function classNow(
+  fix: Remediation,
+  { seen }: Incident,
+  live: LiveHealth,
+  { nowMs, isOver }: { nowMs: number; isOver: boolean },
+): SeenClass | undefined {
   const told = seen.find((one) => one.class === fix.spec.incident.class);
-  const isReady = (one: SeenClass): boolean => one.dueMs <= nowMs && isTrueNow(one, live, nowMs);
-  const isMoreSpecific = (one: SeenClass): boolean => told !== undefined && one.specificity > told.specificity;
-  const better = seen.find((one) => isMoreSpecific(one) && isReady(one));
-  return better ?? (told && isReady(told) ? told : undefined);
+  const ready = seen.filter((one) => one.dueMs <= nowMs && isTrueNow(one, live, nowMs));
+  const better = ready.find((one) => told !== undefined && one.specificity > told.specificity);
+  return better ?? ready.find((one) => one === told) ?? (isOver ? ready[0] : undefined);
 }
 
 /**

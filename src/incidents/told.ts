@@ -7,12 +7,12 @@ import type { Log } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
 import { adopted, type Book } from './book.ts';
-import { decideCleared, decideUnseen, type Facts } from './decide.ts';
+import { decideCleared, decideUnseen, type Facts, isTrueNow } from './decide.ts';
 import { renewed } from './incident.ts';
 import type { ProposeAgain } from './propose-again.ts';
 import type { Readings } from './readings.ts';
 import { type SightingsWriter, writeCleared } from './sightings.ts';
-import { classNow, isAnother, mayBeReplaced } from './supersede.ts';
+import { classNow, isAnother, isToldOver, mayBeReplaced } from './supersede.ts';
 import type { Teller } from './teller.ts';
 
 export interface ToldDeps {
@@ -36,6 +36,7 @@ export function createTold(deps: ToldDeps) {
   const { api, log, current, book, readings, sightings, teller, hasTargetChanged } = deps;
   const consideredAt = new Map<string, number>(); // by the Remediation's uid
   const askedAt = new Map<string, number>(); // the same
+  const untrueSince = new Map<string, number>(); // the same: no reading since then has confirmed what it says
 
   async function follow(key: string, fix: Remediation, nowMs: number): Promise<Outcome> {
     const { namespace = '' } = fix.metadata;
@@ -49,6 +50,7 @@ export function createTold(deps: ToldDeps) {
       ? decideCleared({ ...facts, holder: fix })
       : decideUnseen(facts, incidentOf(fix).lastSeenMs, forMs);
     if (cleared) return end(key, fix, facts, !readable);
+    doubt(fix, facts);
     await reconsider(key, fix, facts);
     await repeatIfAsked(fix, nowMs);
     return { againInMs };
@@ -57,13 +59,23 @@ export function createTold(deps: ToldDeps) {
   const incidentOf = (fix: Remediation) =>
     book.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
 
+  /** What it says may be over while something else is wrong. A loop has healthy moments, and new pods need their time. */
+  function doubt(fix: Remediation, { live, nowMs }: Facts): void {
+    const { uid } = fix.metadata;
+    const told = incidentOf(fix).seen.find((one) => one.class === fix.spec.incident.class);
+    const isSo = !told || isTrueNow(told.readable ? { ...told, forMs: 0 } : told, live, nowMs);
+    if (live.healthy || isSo) untrueSince.delete(uid);
+    else if (!untrueSince.has(uid)) untrueSince.set(uid, nowMs);
+  }
+
   /** What is wrong, or what would help, may have turned out to be something else while nobody has decided. */
   async function reconsider(key: string, fix: Remediation, { live, nowMs }: Facts): Promise<void> {
     const { uid, namespace, name } = fix.metadata;
     if (live.healthy || !mayBeReplaced(fix, book.openOf(key).length, nowMs)) return;
     const { class: told, object, firstSeen } = fix.spec.incident;
     const incident = { ...incidentOf(fix), object, firstSeenMs: Date.parse(firstSeen) };
-    const as = classNow(fix, incident, live, nowMs);
+    const isOver = isToldOver(untrueSince.get(uid), nowMs);
+    const as = classNow(fix, incident, live, { nowMs, isOver });
     const everyMs = as?.class === told ? considerEveryMs.same : considerEveryMs.another;
     if (!as || nowMs - (consideredAt.get(uid) ?? 0) < everyMs) return;
     consideredAt.set(uid, nowMs);
@@ -73,7 +85,11 @@ export function createTold(deps: ToldDeps) {
     // Somebody may have decided meanwhile: then that is what counts.
     if (fresh?.metadata.uid !== uid || !mayBeReplaced(fresh, book.openOf(key).length, nowMs)) return;
     await teller.record(incident, next, live, fresh);
-    consideredAt.delete(uid);
+    forget(uid);
+  }
+
+  function forget(uid: string): void {
+    for (const memory of [consideredAt, askedAt, untrueSince]) memory.delete(uid);
   }
 
   /** With kubectl, by an annotation: a refusal is tried again as long as it stands there, and told once. */
@@ -100,8 +116,7 @@ export function createTold(deps: ToldDeps) {
       const ended = await writeCleared(api, one, { ...live, isUnseen }, nowMs);
       if (ended) book.remember(ended);
       sightings.forget(one);
-      consideredAt.delete(one.metadata.uid);
-      askedAt.delete(one.metadata.uid);
+      forget(one.metadata.uid);
     }
     readings.forget(key);
     log.info({ key, namespace: fix.metadata.namespace, fix: fix.metadata.name }, 'incident cleared');

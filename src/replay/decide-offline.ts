@@ -78,9 +78,12 @@ function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs }: O
   return step.do === 'tell' ? step : { do: 'forget', outcome: outcomes[step.because] };
 }
 
-/** Told, and perhaps known by now for something more specific: then the same message says that. */
+/**
+ * Told, and perhaps known by now for something else: then the same message says that. What is not true here is not seen
+ * again for a quarter of an hour: no moment between two tries.
+ */
 function stepOfTold(fix: Remediation, incident: Incident, { live, nowMs }: OfflineFacts): OfflineStep {
-  const as = classNow(fix, incident, live, nowMs);
+  const as = classNow(fix, incident, live, { nowMs, isOver: true });
   const later = incident.seen.filter(({ dueMs }) => dueMs > nowMs).map(({ dueMs }) => dueMs);
   if (!as || as.class === fix.spec.incident.class) return { do: 'wait', untilMs: Math.min(never, ...later) };
   return mayBeReplaced(fix, 1, nowMs) ? { do: 'tell', as } : { do: 'wait', untilMs: nowMs + 1_000 };

@@ -81,6 +81,48 @@ test('what is less specific, or not true, changes nothing', async () => {
   assert.deepEqual(street.told(), ['CrashLoop api 1']);
 });
 
+test('what was told is over and something else is wrong, less specific or not: a successor that says so', async () => {
+  const { street, process } = await told('ImagePull', undoTo('api', 3));
+  street.is('api', ['CrashLoop']); // the image is there by now
+  process.onSignal(street.signal('CrashLoop', 'api'));
+  await street.advance(50_000);
+  assert.deepEqual(street.told(), ['ImagePull api 1 RolloutUndo'], 'it may be back in a moment');
+  await street.advance(30_000);
+  assert.deepEqual(street.told(), ['ImagePull api 1 RolloutUndo', 'CrashLoop api 2 RolloutUndo after 1']);
+  await street.advance(600_000);
+  assert.equal(street.fixes().length, 2);
+});
+
+test('a moment in which what was told is not so, or in which all is well, takes its name from nobody', async () => {
+  const { street, process } = await told('CrashLoop');
+  street.is('api', ['CrashLoop', 'RolloutStuck']);
+  process.onSignal(street.signal('RolloutStuck', 'api'));
+  for (const now of [['RolloutStuck'], [], ['RolloutStuck'], ['CrashLoop', 'RolloutStuck'], ['RolloutStuck']]) {
+    street.is('api', now);
+    await street.advance(now.length > 0 ? 40_000 : 10_000);
+  }
+  assert.deepEqual(street.told(), ['CrashLoop api 1']);
+});
+
+test('pods that are new fail no probe yet: a stuck rollout does not take its place meanwhile', async () => {
+  const { street, process } = await told('ProbeFailing');
+  process.onSignal(street.signal('RolloutStuck', 'api'));
+  street.is('api', ['ProbeFailing', 'RolloutStuck'], { lastingMs: { ProbeFailing: 5_000 } });
+  await street.advance(300_000);
+  assert.deepEqual(street.told(), ['ProbeFailing api 1']);
+});
+
+test('proposed again: as what it is by then', async () => {
+  const { street, process } = await told('ImagePull', undoTo('api', 3));
+  const [first] = street.fixes();
+  street.phase(first!.metadata.name, 'Expired');
+  street.is('api', ['CrashLoop']);
+  process.onSignal(street.signal('CrashLoop', 'api'));
+  await street.advance(35_000);
+  await process.proposeAgain(first!);
+  assert.deepEqual(street.told(), ['ImagePull api 1 RolloutUndo', 'CrashLoop api 2 RolloutUndo after 1']);
+});
+
 test('another fix for the same trouble: a successor; the same one again, or none any more: nothing', async () => {
   const { street } = await told('CrashLoop', undoTo('api', 3));
   await street.advance(300_000);
