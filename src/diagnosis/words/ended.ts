@@ -2,8 +2,8 @@ import { crashInWords } from '../../health/loop.ts';
 import type { ContainerView } from '../../kube/views.ts';
 import { counted } from '../../lib/counted.ts';
 import { line } from '../../lib/plain.ts';
-import { redact } from '../../lib/redact.ts';
 import type { ContainerFacts, PodFacts } from '../pods.ts';
+import { redactProse } from './prose.ts';
 
 /** 128 and the number of the signal that ended it. */
 const signals: Readonly<Record<number, string>> = {
@@ -32,7 +32,7 @@ const shortWords = 200;
 
 /** What a container said when it ended, if it is short enough to be meant for reading. */
 export function lastWordsOf({ lastWords }: ContainerFacts): string | undefined {
-  const words = line(redact(lastWords), lastWords.length);
+  const words = line(redactProse(lastWords), lastWords.length);
   return words && words.length <= shortWords ? words : undefined;
 }
 
