@@ -25,6 +25,8 @@ export interface OfflineFacts {
   openCauses: readonly Remediation[];
   config: Config;
   nowMs: number;
+  /** When the recording ends: of what came after it nobody knows. */
+  untilMs: number;
 }
 
 export type OfflineStep =
@@ -51,7 +53,10 @@ export function nextStep({ incident, fix }: Open, facts: OfflineFacts): OfflineS
   return fix ? stepOfTold(fix, incident, facts) : stepOfUntold(incident, facts);
 }
 
-function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs }: OfflineFacts): OfflineStep {
+/** Not seen again for as long as that tells anything, within the recording. */
+const isSilent = ({ lastMs, forMs }: SeenClass, untilMs: number): boolean => untilMs - lastMs >= silenceMs(forMs);
+
+function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs, untilMs }: OfflineFacts): OfflineStep {
   if (nowMs < incident.dueMs) return { do: 'wait', untilMs: incident.dueMs };
   const cause = sharedCauseOf(incident, openCauses);
   if (cause) {
@@ -75,6 +80,7 @@ function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs }: O
     lastSeenMs,
   });
   if (step.do === 'wait') return { do: 'wait', untilMs: nowMs + Math.max(step.ms, 1) };
+  if (step.do === 'forget' && !seen.every((one) => isSilent(one, untilMs))) return { do: 'wait', untilMs: never };
   return step.do === 'tell' ? step : { do: 'forget', outcome: outcomes[step.because] };
 }
 
@@ -82,8 +88,9 @@ function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs }: O
  * Told, and perhaps known by now for something else: then the same message says that. What is not true here is not seen
  * again for a quarter of an hour: no moment between two tries.
  */
-function stepOfTold(fix: Remediation, incident: Incident, { live, nowMs }: OfflineFacts): OfflineStep {
-  const as = classNow(fix, incident, live, { nowMs, isOver: true });
+function stepOfTold(fix: Remediation, incident: Incident, { live, nowMs, untilMs }: OfflineFacts): OfflineStep {
+  const told = incident.seen.find((one) => one.class === fix.spec.incident.class);
+  const as = classNow(fix, incident, live, { nowMs, isOver: told !== undefined && isSilent(told, untilMs) });
   const later = incident.seen.filter(({ dueMs }) => dueMs > nowMs).map(({ dueMs }) => dueMs);
   if (!as || as.class === fix.spec.incident.class) return { do: 'wait', untilMs: Math.min(never, ...later) };
   return mayBeReplaced(fix, 1, nowMs) ? { do: 'tell', as } : { do: 'wait', untilMs: nowMs + 1_000 };

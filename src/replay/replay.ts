@@ -70,7 +70,7 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
   function judge(key: string): void {
     const one = open.get(key)!;
     const live = foresight.read(key, one.incident.seen, nowMs);
-    act(key, one, nextStep(one, { live, openCauses: openCauses(), config, nowMs }));
+    act(key, one, nextStep(one, { live, openCauses: openCauses(), config, nowMs, untilMs }));
   }
 
   function act(key: string, one: Open, step: OfflineStep): void {

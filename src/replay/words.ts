@@ -6,6 +6,7 @@ import { spokenDuration } from '../lib/duration.ts';
 import { line } from '../lib/plain.ts';
 import { headOf } from '../notices/head.ts';
 import { timesIn, type Times } from '../notices/times.ts';
+import { classOf } from '../signals/classes.ts';
 import { SignalOutcome } from '../signals/signal.ts';
 import type { Replay, Said } from './replay.ts';
 
@@ -36,7 +37,7 @@ export function replayed(result: Replay, context: WordContext): string[] {
     ...said.flatMap((one) => saidLines(one, context, times)),
     '',
     'Would not have been said',
-    ...untoldLines(result, times),
+    ...untoldLines(result, context, times),
     '',
     sumLine(result),
   ];
@@ -79,14 +80,26 @@ const whys: Partial<Record<SignalOutcome, string>> = {
 const isSaid = (outcome: SignalOutcome): boolean =>
   outcome === SignalOutcome.told || outcome === SignalOutcome.repeated;
 
-function untoldLines({ ledger, sightings, notFailures, unwatched }: Replay, times: Times): string[] {
+/** Patience ends, or what it was patient for may have gone on, where the recording does not reach. */
+function whyWaiting(one: { class: string; since: string }, untilMs: number, config: Config): string {
+  const isDue = Date.parse(one.since) + classOf(one.class, config).forMs <= untilMs;
+  return isDue
+    ? 'the recording ends too soon to tell whether it lasted'
+    : 'the recording ends before its patience does';
+}
+
+function untoldLines(
+  { ledger, sightings, notFailures, unwatched, untilMs }: Replay,
+  { config }: WordContext,
+  times: Times,
+): string[] {
   const workloads = [...new Set(sightings.map(({ about }) => about.workload))].sort();
   const entryLine = (workload: string, { outcome, class: failureClass, reason, count, last }: Entry): string =>
     `  ${outcome}: ${line(workload, 300)}, ${failureClass} (${line(reason, 64)}), ${counted(count, 'sighting')}, judged ${times.at(last)}${whys[outcome] ? `: ${whys[outcome]}` : ''}`;
   const entries = workloads.flatMap((workload) =>
     ledger.of(workload).outcomes.filter(({ outcome }) => !isSaid(outcome)).map((entry) => entryLine(workload, entry))); // prettier-ignore
   const waiting = workloads.flatMap((workload) =>
-    ledger.of(workload).waiting.map((one) => `  Waiting: ${line(workload, 300)}, ${one.class} (${line(one.reason, 64)}), ${counted(one.count, 'sighting')}: the recording ends before its patience does`)); // prettier-ignore
+    ledger.of(workload).waiting.map((one) => `  Waiting: ${line(workload, 300)}, ${one.class} (${line(one.reason, 64)}), ${counted(one.count, 'sighting')}: ${whyWaiting(one, untilMs, config)}`)); // prettier-ignore
   const elsewhere = Map.groupBy(sightings.filter(({ judged }) => judged.outcome === SignalOutcome.namespaceNotSelected), ({ signal }) => signal.namespace); // prettier-ignore
   const lines = [
     ...entries,

@@ -18,7 +18,8 @@ const cases: [string, object[], string[], Record<string, number>, Partial<Config
   ['what is seen again after its patience is told when that ends', [anEvent(0), anEvent(40)], [`30 s: CrashLoop ${api}`], { Told: 1, Repeated: 1 }], // prettier-ignore
   ['what is seen again much later is told all the same', [anEvent(0), anEvent(600)], [`30 s: CrashLoop ${api}`], { Told: 1, Repeated: 1 }], // prettier-ignore
   ['what is not seen for the next quarter of an hour is not', [anEvent(0), anEvent(930)], [], { HealedBeforeTold: 1, Waiting: 1 }], // prettier-ignore
-  ['ten seconds of it are not', [anEvent(0), anEvent(5), anEvent(10), end(900)], [], { HealedBeforeTold: 3 }],
+  ['ten seconds of it are not', [anEvent(0), anEvent(5), anEvent(10), end(910)], [], { HealedBeforeTold: 3 }],
+  ['of what was last seen shortly before the recording ends nobody can say that it healed', [anEvent(0), anEvent(5), anEvent(10), end(909)], [], { Waiting: 3 }], // prettier-ignore
   ['once is not', [anEvent(0), end(900)], [], { HealedBeforeTold: 1 }],
   ['without patience it is told at once', [anEvent(0, { reason: 'BackoffLimitExceeded', ...about('Job', 'mail') })], ['0 s: JobFailed shop/Job/mail'], { Told: 1 }], // prettier-ignore
   ['one that was counted up stands for its first and its last', [often(0, 300)], [`30 s: CrashLoop ${api}`], { Told: 1, Repeated: 1 }], // prettier-ignore
