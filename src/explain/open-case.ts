@@ -45,7 +45,7 @@ export async function openCase(ground: CaseGround, { key, namespace, object }: P
   const open = ground.fixes.filter((fix) => !isCleared(fix));
   const trueNow = live.gone ? [] : (incident?.seen ?? []).filter((one) => isTrueNow(one, live, nowMs));
   const [as] = trueNow;
-  const symptomOf = incident && sharedCauseOf(incident, open)?.spec.incident.key;
+  const symptomOf = incident && sharedCauseOf(incident, open, as ? trueNow : incident.seen)?.spec.incident.key;
   const whyNot = as && (await whyNotTold(reader, { namespace, object: whole, affected: live.affected }));
   const isQuiet = symptomOf !== undefined || whyNot !== undefined || fixes.some((fix) => open.includes(fix));
   const draft =

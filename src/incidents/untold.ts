@@ -4,8 +4,8 @@ import type { Log } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { SignalOutcome } from '../signals/signal.ts';
 import type { Book } from './book.ts';
-import { decideUntold, type Facts } from './decide.ts';
-import { type Incident, patientAgain, type SeenClass } from './incident.ts';
+import { decideUntold, type Facts, isTrueNow } from './decide.ts';
+import { type Incident, patientAgain, type SeenClass, withSeen } from './incident.ts';
 import type { Ledger } from './ledger.ts';
 import type { Root } from './owner.ts';
 import type { Readings } from './readings.ts';
@@ -48,6 +48,12 @@ export function createUntold({ api, log, book, ledger, readings, teller }: Untol
     const step = decideUntold({ ...facts, seen, lastSeenMs });
     if (step.do === 'wait') return { againInMs: step.ms };
     if (step.do === 'forget') return forget(incident, outcomes[step.because]);
+    // Much is seen that is not so: what is missing of a StatefulSet, say, a quota may have refused.
+    const [first, ...others] = seen.filter((one) => isTrueNow(one, facts.live, nowMs));
+    const behind = first && sharedCauseOf(incident, book.open(), [first, ...others]);
+    // A signal that came while it was judged was not judged with it.
+    if (behind && book.incidents.get(key) !== incident) return { againInMs: 0 };
+    if (behind) return explain(withSeen(incident, [first, ...others]), behind.spec.incident.key);
     return tell({ ...incident, object }, step.as, facts, incident);
   }
 

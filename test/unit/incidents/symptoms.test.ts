@@ -54,6 +54,20 @@ test('a symptom that something else joins is an incident of its own', async () =
   assert.deepEqual(street.told(), ['QuotaExceeded tight 1', 'CrashLoop api 1']);
 });
 
+test('a symptom stays one, whatever else was seen that no reading confirms', async () => {
+  const { street, process } = await quotaTold();
+  street.is('api', ['ProbeFailing']);
+  for (let n = 0; n < 5; n++) {
+    process.onSignal(street.signal('CreateRejected', 'api', { reason: 'PodsMissing' })); // by the quota, as the reading knows
+    process.onSignal(street.signal('ProbeFailing', 'api'));
+    await street.advance(150_000);
+  }
+  await street.advance(60_000);
+  assert.deepEqual(street.told(), ['QuotaExceeded tight 1']);
+  assert.deepEqual(new Set(street.outcomes.slice(1)), new Set(['Symptom']));
+  assert.equal(process.ledger.waiting(), 0);
+});
+
 test('the cause is over and the symptom is not: told, after all of its patience', async () => {
   const { street, process } = await quotaTold();
   street.is('api', ['ProbeFailing']);
