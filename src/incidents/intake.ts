@@ -4,13 +4,15 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createQueue } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
+import type { Named } from '../signals/filter.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
 import type { Book } from './book.ts';
-import { fold } from './incident.ts';
-import { judgeSignal, outcomeFor, spaceOf } from './judge.ts';
+import { fold, type Seen } from './incident.ts';
+import { judgeSignal, outcomeFor, type Place, placeOf, spaceOf } from './judge.ts';
 import { incidentKey, isClusterScoped } from './key.ts';
 import type { About, Ledger } from './ledger.ts';
-import type { OwnerResolver } from './owner.ts';
+import type { Muted } from './muted.ts';
+import type { OwnerResolver, Root } from './owner.ts';
 
 export interface IntakeDeps {
   book: Book;
@@ -20,6 +22,7 @@ export interface IntakeDeps {
   ownNamespace: string;
   owners: OwnerResolver;
   ledger: Ledger;
+  muted: Muted;
   onIncident(key: string): void;
   signal: AbortSignal;
 }
@@ -44,7 +47,7 @@ export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
 
 /** From signals to incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
 export function createIntake(deps: IntakeDeps) {
-  const { book, clock, log, current, ownNamespace, owners, ledger, onIncident } = deps;
+  const { book, clock, log, current, ownNamespace, owners, ledger, muted, onIncident } = deps;
   const pending = new Map<string, Pile>();
   const queue = createQueue({
     clock,
@@ -75,14 +78,16 @@ export function createIntake(deps: IntakeDeps) {
     pending.delete(of);
     const about = aboutOf(s, root ?? s.object, ownNamespace);
     const judged = judgeSignal(current(), s, root, ownNamespace);
-    if (judged.outcome !== SignalOutcome.kept) return void ledger.ended(judged.outcome, about, times);
-    const { key, namespace, object } = judged.place;
-    const isTold = book.holderOf(key) !== undefined;
-    if (!isKnownAlready(s, key)) {
-      const rowOf = (failureClass: string) => classOf(failureClass, current());
-      const now = { key, namespace, object, signal: s, row: rowOf(s.class), nowMs: clock.now(), times };
-      book.incidents.set(key, fold(book.incidentOf(key, rowOf), now));
+    const rowOf = (failureClass: string) => classOf(failureClass, current());
+    const seenAt = (place: Place): Seen => ({ ...place, signal: s, row: rowOf(s.class), nowMs: clock.now(), times });
+    if (judged.outcome !== SignalOutcome.kept) {
+      const place = judged.outcome === SignalOutcome.muted ? placeOf(s, root, ownNamespace) : undefined;
+      if (place && !book.holderOf(place.key)) muted.add(seenAt(place), namedIn(s, [place.object, root]));
+      return void ledger.ended(judged.outcome, about, times);
     }
+    const { key } = judged.place;
+    const isTold = book.holderOf(key) !== undefined;
+    if (!isKnownAlready(s, key)) book.incidents.set(key, fold(book.incidentOf(key, rowOf), seenAt(judged.place)));
     const whole = key === about.workload ? about : { ...about, incident: key };
     if (isTold) ledger.ended(SignalOutcome.repeated, whole, times);
     else ledger.waits(key, whole, times);
@@ -91,6 +96,9 @@ export function createIntake(deps: IntakeDeps) {
 
   return { offer };
 }
+
+const namedIn = (s: Signal, some: readonly (Root | undefined)[]): Named[] =>
+  some.flatMap((one) => (one ? [{ class: s.class, namespace: spaceOf(s), kind: one.kind, name: one.name }] : []));
 
 export const aboutOf = (s: Signal, { kind, name }: { kind: string; name: string }, ownNamespace: string): About => ({
   workload: incidentKey(isClusterScoped(kind) ? ownNamespace : s.namespace, { kind, name }),

@@ -30,12 +30,19 @@ export type Judged = { outcome: typeof SignalOutcome.kept; place: Place } | { ou
  * workload does not want to hear of it behind a shared cause either. `root`: undefined when nobody knows whose it is.
  */
 export function judgeSignal(config: Config, signal: Signal, root: Root | undefined, ownNamespace: string): Judged {
-  const object = signal.cause ? { ...signal.cause, uid: '' } : root;
-  if (!object) return { outcome: SignalOutcome.ownerUnknown };
-  for (const one of [object, ...(root ? [root] : [])]) {
+  const place = placeOf(signal, root, ownNamespace);
+  if (!place) return { outcome: SignalOutcome.ownerUnknown };
+  for (const one of [place.object, ...(root ? [root] : [])]) {
     const outcome = outcomeFor(config, signal, one, ownNamespace);
     if (outcome !== SignalOutcome.kept) return { outcome };
   }
+  return { outcome: SignalOutcome.kept, place };
+}
+
+/** Pure. Whose incident it would be, whoever wants to hear of it. */
+export function placeOf(signal: Signal, root: Root | undefined, ownNamespace: string): Place | undefined {
+  const object = signal.cause ? { ...signal.cause, uid: '' } : root;
+  if (!object) return undefined;
   const namespace = isClusterScoped(object.kind) ? ownNamespace : signal.namespace;
-  return { outcome: SignalOutcome.kept, place: { key: incidentKey(namespace, object), namespace, object } };
+  return { key: incidentKey(namespace, object), namespace, object };
 }

@@ -14,6 +14,7 @@ import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
 import { createBook } from './book.ts';
 import { createIntake, type Pile, piled } from './intake.ts';
 import type { Ledger } from './ledger.ts';
+import { createMuted } from './muted.ts';
 import type { OwnerResolver } from './owner.ts';
 import { createProposeAgain, type ProposeAgain } from './propose-again.ts';
 import { createReadings } from './readings.ts';
@@ -77,7 +78,8 @@ export function createTracker(deps: TrackerDeps): Tracker {
     handle: pass,
     onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
   });
-  const intake = createIntake({ ...deps, book, onIncident: lookInTime });
+  const muted = createMuted();
+  const intake = createIntake({ ...deps, book, muted, onIncident: lookInTime });
 
   /** A thousand signals of one incident are one look at it: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
@@ -130,6 +132,9 @@ export function createTracker(deps: TrackerDeps): Tracker {
       for (const fix of book.open()) queue.add(fix.spec.incident.key);
     },
     reconfigure() {
+      for (const incident of muted.wake(deps.current(), deps.ownNamespace))
+        if (!book.incidents.has(incident.key) && !book.holderOf(incident.key))
+          book.incidents.set(incident.key, incident);
       for (const [key, incident] of book.incidents) {
         if (book.holderOf(key)) continue;
         const now = reconfigured(incident, deps.current(), deps.ownNamespace);
@@ -137,6 +142,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
           book.incidents.delete(key);
           readings.forget(key);
           ledger.settle(key, now);
+          if (now === SignalOutcome.muted) muted.keep(incident);
         } else {
           book.incidents.set(key, now);
           queue.add(key);
