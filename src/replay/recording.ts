@@ -1,6 +1,7 @@
 import type { KubeObject } from '../kube/api.ts';
 import { obj, str, timeMs } from '../kube/raw.ts';
-import { type EventView, viewEvent } from '../kube/views.ts';
+import type { EventView } from '../kube/views.ts';
+import { readEvent } from '../signals/detect-event.ts';
 import type { Recorded } from './read-objects.ts';
 
 /** One event of the recording. */
@@ -27,7 +28,7 @@ export function recordingOf(records: readonly Recorded[]): Recording {
   const recording: Recording = { events: [], unreadable: [] };
   for (const { value, line } of records) {
     const raw = unwrapped(value);
-    const event = viewEvent(raw as unknown as KubeObject);
+    const event = readEvent(raw as unknown as KubeObject);
     const times = timesIn(raw).filter(isPlausible);
     if (!event || times.length === 0) recording.unreadable.push(line);
     else recording.events.push({ event, firstMs: Math.min(...times), lastMs: Math.max(...times), line });

@@ -1,8 +1,25 @@
 import type { Config } from '../config/schema.ts';
-import type { EventView } from '../kube/views.ts';
+import type { KubeObject } from '../kube/api.ts';
+import { type EventView, viewEvent } from '../kube/views.ts';
 import { isKnownKind, resources } from '../kube/resources.ts';
 import { isNormalFailure, rowOf } from './reasons.ts';
 import type { Signal } from './signal.ts';
+
+/**
+ * What a name can be at all. Whom an event is about the API server does not check, and whoever may write events could have us
+ * keep megabytes of it. https://github.com/kubernetes/apimachinery/blob/master/pkg/api/validation/path/name.go
+ */
+const possibleName = /^(?!\.{1,2}$)[^/%\s\p{C}]{1,253}$/u;
+const [longestKind, longestUid] = [320, 128];
+
+/** undefined: nobody could say what it is about. */
+export function readEvent(object: KubeObject): EventView | undefined {
+  const event = viewEvent(object);
+  if (!event) return undefined;
+  const { kind, name, namespace, uid } = event.object;
+  const isPossible = possibleName.test(name) && (namespace === '' || possibleName.test(namespace));
+  return isPossible && kind.length <= longestKind && uid.length <= longestUid ? event : undefined;
+}
 
 type Extra = Config['extraReasons'];
 type Found = Pick<Signal, 'class' | 'cause'>;

@@ -2,11 +2,11 @@ import type { Config } from '../config/schema.ts';
 import type { History } from '../health/history.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createOptionalWatch } from '../kube/optional-watch.ts';
-import { type EventView, type ReplicaSetView, viewEvent, viewReplicaSet } from '../kube/views.ts';
+import { type EventView, type ReplicaSetView, viewReplicaSet } from '../kube/views.ts';
 import { createWatch, type Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { detectEvent } from './detect-event.ts';
+import { detectEvent, readEvent } from './detect-event.ts';
 import { type Signal, SignalOutcome } from './signal.ts';
 import { createSurroundings } from './surroundings.ts';
 import { clusterWide, namespaced, type Watcher } from './watchers.ts';
@@ -111,7 +111,7 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
       namespace,
       fieldSelector,
       view(object) {
-        const event = readable(object, viewEvent);
+        const event = readable(object, readEvent);
         return event && matters(event) ? event : undefined;
       },
       onPage: (page) => page.forEach((event) => tell(event, list)),

@@ -1,8 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import type { Kind } from '../kube/resources.ts';
-import { type EventView, viewEvent } from '../kube/views.ts';
-import { detectEvent } from './detect-event.ts';
+import type { EventView } from '../kube/views.ts';
+import { detectEvent, readEvent } from './detect-event.ts';
 import type { Signal } from './signal.ts';
 import { createSurroundings } from './surroundings.ts';
 import { clusterWide, namespaced, type Watcher } from './watchers.ts';
@@ -63,7 +63,7 @@ export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): 
   async function events(fieldSelector: string, matters: (event: EventView) => boolean): Promise<Sighting[]> {
     const all = (await listed('Event', namespace, fieldSelector)) ?? [];
     return all.flatMap((object) => {
-      const event = viewEvent(object);
+      const event = readEvent(object);
       const signal = event && matters(event) ? detectEvent(event, config.extraReasons) : undefined;
       return event && signal ? [{ signal, event: { count: event.count, lastSeenMs: event.lastSeenMs } }] : [];
     });

@@ -110,6 +110,7 @@ test('bad input costs itself: counted, never fatal, and nobody is told what is n
     line(failing({ name: 'x' }, { involvedObject: undefined })) +
       line(failing({ name: 'big-5d9f8b6c4d-x2x4z', uid: 'gone' }, { message: 'restarting failed container '.padEnd(1 << 20, 'x') })) +
       line(failing({ name: 'bell\u0007\u202e', uid: 'gone' }, { message: '\u001b[31m\u0000 restarting failed container' })) +
+      line(failing({ name: 'web-0/../../secrets', uid: 'gone' })) +
       line(failing({ name: fine.name, uid: fine.uid }, absurd)) +
       '{"type":"ADDED","object":{"kind":"Eve',
     '\u0000\u0001\n',
@@ -133,7 +134,7 @@ test('bad input costs itself: counted, never fatal, and nobody is told what is n
   const { text } = await tapfix.page('/metrics');
   const counted = (outcome: string): number =>
     Number(new RegExp(`^tapfix_signals_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
-  assert.deepEqual([counted('Unreadable'), counted('OwnerUnknown')], [2, 2], text);
+  assert.deepEqual([counted('Unreadable'), counted('OwnerUnknown')], [4, 1], text);
   assert.equal((await tapfix.readyz()).status, 200);
   assert.equal(tapfix.stderr(), '');
   // oxlint-disable-next-line no-control-regex

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { quotaIn } from '../../../src/health/refusal.ts';
 import { viewEvent } from '../../../src/kube/views.ts';
-import { detectEvent } from '../../../src/signals/detect-event.ts';
+import { detectEvent, readEvent } from '../../../src/signals/detect-event.ts';
 import { anEvent } from '../../support/views.ts';
 
 const read = (file: string) =>
@@ -157,3 +157,21 @@ for (const [name, over, want] of times)
     const view = viewEvent({ ...created, involvedObject: { kind: 'Pod', name: 'p' }, ...over } as never)!;
     assert.deepEqual([view.count, new Date(view.lastSeenMs).toISOString().slice(11, 19)], want);
   });
+
+const about = (over: object) => readEvent({ metadata: { name: 'e', uid: 'u', namespace: 'shop' }, involvedObject: { kind: 'Pod', name: 'web-0', namespace: 'shop', uid: 'u', ...over } } as never); // prettier-ignore
+const objects: [string, object, boolean][] = [
+  ['a pod', {}, true],
+  ['as long as a name can be', { name: 'x'.repeat(253) }, true],
+  ['what has no namespace', { kind: 'Node', namespace: '' }, true],
+  ['a name of a megabyte', { name: 'x'.repeat(1 << 20) }, false],
+  ['a kind of a megabyte', { kind: 'x'.repeat(1 << 20) }, false],
+  ['a uid of a megabyte', { uid: 'x'.repeat(1 << 20) }, false],
+  ['a path', { name: 'web-0/../../secrets' }, false],
+  ['a namespace that is a path', { namespace: 'shop/pods' }, false],
+  ['two dots', { name: '..' }, false],
+  ['control characters', { name: 'bell\u0007\u202e' }, false],
+  ['half a character', { name: 'web-\ud800' }, false],
+];
+for (const [what, over, isRead] of objects)
+  test(`an event about ${what} is ${isRead ? 'read' : 'nobody’s'}`, () =>
+    assert.equal(about(over) !== undefined, isRead));
