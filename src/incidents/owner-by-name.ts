@@ -57,7 +57,7 @@ export function createOwnersByName(
   async function rootsOfCut(namespace: string, pod: string): Promise<(Root | undefined)[]> {
     const found: (Root | undefined)[] = [];
     for (const kind of longNamingKinds) {
-      for (const live of await reader.list<Live>(kind, namespace)) {
+      for (const live of (await reader.list<Live>(kind, namespace).catch(unlessForbidden)) ?? []) {
         const { name, uid } = live.metadata;
         if (couldHaveNamed({ kind, name, indexed: isIndexed(live) }, pod))
           found.push(await rootOf(namespace, { kind, name, uid }));

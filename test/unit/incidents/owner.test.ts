@@ -74,6 +74,15 @@ for (const { name, of, want } of cases)
     assert.equal(root ? `${root.kind}/${root.name}/${root.uid}` : 'nobody', want);
   });
 
+test('a name that was cut, where no workload may be listed: nobody, and not asked for ever', async () => {
+  const list = async () => {
+    throw new ApiError('forbidden', 403, 'Forbidden');
+  };
+  const reader = { ...readerOf(cluster).reader, list };
+  const of = { kind: 'Pod', name: `${'a'.repeat(58)}x2x4z`, uid: 'p9' };
+  assert.equal(await createOwnerResolver(reader, fakeClock()).rootOf('shop', of), undefined);
+});
+
 test('the second question about a pod costs no request, and after a while one: whether its workload is still the same', async () => {
   const { reader, asked } = readerOf(cluster);
   const clock = fakeClock();
