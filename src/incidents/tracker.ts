@@ -57,6 +57,8 @@ export interface Tracker {
 
 /** Signals come in bursts. */
 const burstMs = 250;
+/** And some never end: what was read a moment ago is not read again for each of them. */
+const apartMs = 2_000;
 
 /** Waits out an incident's patience, reads the live state again, records what is still broken, and sees it to its end. */
 export function createTracker(deps: TrackerDeps): Tracker {
@@ -69,6 +71,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
   const again = createProposeAgain({ ...deps, book, readings, teller });
   const told = createTold({ ...deps, book, readings, sightings, teller, proposeAgain: again });
   const early = new Map<string, Pile>(); // one of each, however long the first list takes
+  const lookedAt = new Map<string, number>(); // keys that will be looked at again
   let isAdopted = false;
 
   const queue = createQueue({
@@ -84,10 +87,18 @@ export function createTracker(deps: TrackerDeps): Tracker {
   /** A thousand signals of one incident are one look at it: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
     const { dueMs = 0, count = 0 } = book.incidents.get(key) ?? {};
-    queue.addAfter(key, Math.max(dueMs - clock.now(), count > 1 ? burstMs : 0));
+    const soonestMs = (lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + apartMs;
+    queue.addAfter(key, Math.max(Math.max(dueMs, soonestMs) - clock.now(), count > 1 ? burstMs : 0));
   }
 
   async function pass(key: string): Promise<Outcome> {
+    lookedAt.set(key, clock.now());
+    const next = await look(key);
+    if (!next) lookedAt.delete(key);
+    return next;
+  }
+
+  async function look(key: string): Promise<Outcome> {
     const holder = book.holderOf(key);
     const incident = book.incidents.get(key);
     const nowMs = clock.now();

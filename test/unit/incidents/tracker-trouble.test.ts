@@ -143,6 +143,21 @@ test('many signals of the same are one write a minute', async () => {
   assert.equal(sightingsWritten(street), 2, 'nothing new is not written');
 });
 
+test('signals without end cost no more readings than their incident needs', async () => {
+  const street = aStreet();
+  crashLoop(street);
+  const process = street.start();
+  process.onSignal(podSignal(street));
+  await street.advance(40_000);
+  const before = street.server.calls.length;
+  for (let n = 0; n < 200; n++) {
+    process.onSignal(podSignal(street));
+    await street.clock.advance(300);
+  }
+  const asked = street.server.calls.slice(before).filter(({ kind, verb }) => kind === 'Deployment' && verb === 'get');
+  assert.ok(asked.length <= 40, `${asked.length} readings in a minute`);
+});
+
 test('one more workload behind the same cause is written at once', async () => {
   const street = aStreet();
   blockedByQuota(street, ['api', 'web']);
