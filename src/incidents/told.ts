@@ -31,6 +31,13 @@ export interface ToldDeps {
 /** How often it is asked whether the same would be proposed again, and how soon if something more specific was seen. */
 const considerEveryMs = { same: 60_000, another: 10_000 };
 
+/** Of all that is simply broken no more than ten are read in a second: then the API server has enough to do. */
+const apartMs = 100;
+
+/** Somebody waits for what comes of it. */
+const isWatched = ({ status }: Remediation): boolean =>
+  ['Approved', 'Applying', 'Applied', 'Failed'].includes(status?.phase ?? '');
+
 /** Sees an incident that was told to its end: counts, replaces a proposal that is no longer the right one, says when it is over. */
 export function createTold(deps: ToldDeps) {
   const { api, log, current, book, readings, sightings, teller, hasTargetChanged } = deps;
@@ -53,8 +60,10 @@ export function createTold(deps: ToldDeps) {
     doubt(fix, facts);
     await reconsider(key, fix, facts);
     await repeatIfAsked(fix, nowMs);
-    return { againInMs };
+    return { againInMs: facts.live.healthy || isWatched(fix) ? againInMs : Math.max(againInMs, paceMs()) };
   }
+
+  const paceMs = (): number => book.open().length * apartMs;
 
   const incidentOf = (fix: Remediation) =>
     book.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));

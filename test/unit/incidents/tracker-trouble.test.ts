@@ -4,6 +4,7 @@ import { remediationName } from '../../../src/incidents/key.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
 import type { Call } from '../../support/fake-api.ts';
 import { aStreet, blockedByQuota, crashLoop, failedCreate, podSignal, type Street, unblock } from '../../support/street.ts'; // prettier-ignore
+import { aToyStreet } from '../../support/toys.ts';
 
 const name = remediationName('shop/ResourceQuota/tight', 1);
 
@@ -156,6 +157,25 @@ test('signals without end cost no more readings than their incident needs', asyn
   }
   const asked = street.server.calls.slice(before).filter(({ kind, verb }) => kind === 'Deployment' && verb === 'get');
   assert.ok(asked.length <= 40, `${asked.length} readings in a minute`);
+});
+
+test('the more there is broken, the less often each of it is read: the API server has enough to do', async () => {
+  const street = aToyStreet();
+  const process = street.start();
+  const names = Array.from({ length: 120 }, (_, n) => `web-${n}`);
+  for (const one of names) {
+    street.is(one, ['CrashLoop']);
+    process.onSignal(street.signal('CrashLoop', one));
+  }
+  await street.advance(60_000);
+  assert.equal(street.fixes().length, 120);
+  street.readings.length = 0;
+  await street.advance(60_000);
+  assert.ok(street.readings.length <= 720, `${street.readings.length} readings in a minute`);
+  assert.deepEqual(new Set(street.readings), new Set(names));
+  for (const one of names) street.is(one, []);
+  await street.advance(60_000);
+  assert.equal(street.cleared().length, 120);
 });
 
 test('one more workload behind the same cause is written at once', async () => {
