@@ -78,8 +78,11 @@ export function createUntold({ api, log, book, ledger, readings, teller }: Untol
     if (whyNot) return forget(judged, whyNot);
     const spec = await teller.draft(incident, as, nowMs);
     if (!spec) return forget(judged, SignalOutcome.targetGone);
-    await teller.record(incident, spec, live);
-    ledger.settle(key, SignalOutcome.told);
+    try {
+      await teller.record(incident, spec, live);
+    } finally {
+      if (book.holderOf(key)) ledger.settle(key, SignalOutcome.told); // whatever else there was to write
+    }
     return { againInMs: 1_000 };
   }
 

@@ -80,6 +80,7 @@ for (const when of ['before', 'after'] as const) {
     assert.equal(street.fixes().length, 1);
     const { count, affected } = street.fixes()[0]!.status!.sightings!;
     assert.deepEqual([count, affected], [3, ['Deployment/api', 'Deployment/web']]);
+    assert.deepEqual(street.outcomes, ['Told', 'Told', 'Told']);
   });
 
   test(`the end of the episode, lost ${when} it arrived, is written once it can be`, async () => {
