@@ -27,9 +27,12 @@ const untrueMs = 60_000;
 export const isToldOver = (sinceMs: number | undefined, nowMs: number): boolean =>
   sinceMs !== undefined && nowMs - sinceMs >= untrueMs;
 
+/** They say how it ended, not why: what was told with its cause is not told again without. */
+const outcomes: ReadonlySet<string> = new Set(['RolloutStuck', 'JobFailed', 'Evicted']);
+
 /**
  * Pure. The class that now names it, of those that are true and whose patience is over: a more specific one than was
- * told, else the same; once that is over, the most specific of the rest.
+ * told, else the same; once that is over, the most specific of those that say why.
  */
 export function classNow(
   fix: Remediation,
@@ -40,7 +43,9 @@ export function classNow(
   const told = seen.find((one) => one.class === fix.spec.incident.class);
   const ready = seen.filter((one) => one.dueMs <= nowMs && isTrueNow(one, live, nowMs));
   const better = ready.find((one) => told !== undefined && one.specificity > told.specificity);
-  return better ?? ready.find((one) => one === told) ?? (isOver ? ready[0] : undefined);
+  return (
+    better ?? ready.find((one) => one === told) ?? (isOver ? ready.find((one) => !outcomes.has(one.class)) : undefined)
+  );
 }
 
 /**

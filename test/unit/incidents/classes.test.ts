@@ -95,22 +95,32 @@ test('what was told is over and something else is wrong, less specific or not: a
 
 test('a moment in which what was told is not so, or in which all is well, takes its name from nobody', async () => {
   const { street, process } = await told('CrashLoop');
-  street.is('api', ['CrashLoop', 'RolloutStuck']);
-  process.onSignal(street.signal('RolloutStuck', 'api'));
-  for (const now of [['RolloutStuck'], [], ['RolloutStuck'], ['CrashLoop', 'RolloutStuck'], ['RolloutStuck']]) {
+  street.is('api', ['CrashLoop', 'ProbeFailing']);
+  process.onSignal(street.signal('ProbeFailing', 'api'));
+  await street.advance(125_000);
+  for (const now of [['ProbeFailing'], [], ['ProbeFailing'], ['CrashLoop', 'ProbeFailing'], ['ProbeFailing']]) {
     street.is('api', now);
     await street.advance(now.length > 0 ? 40_000 : 10_000);
   }
   assert.deepEqual(street.told(), ['CrashLoop api 1']);
 });
 
-test('pods that are new fail no probe yet: a stuck rollout does not take its place meanwhile', async () => {
-  const { street, process } = await told('ProbeFailing');
-  process.onSignal(street.signal('RolloutStuck', 'api'));
-  street.is('api', ['ProbeFailing', 'RolloutStuck'], { lastingMs: { ProbeFailing: 5_000 } });
+test('pods that are new have had it for a moment only: what others have does not take its place meanwhile', async () => {
+  const { street, process } = await told('Unschedulable');
+  process.onSignal(street.signal('ProbeFailing', 'api'));
+  street.is('api', ['Unschedulable', 'ProbeFailing'], { lastingMs: { Unschedulable: 5_000 } });
   await street.advance(300_000);
-  assert.deepEqual(street.told(), ['ProbeFailing api 1']);
+  assert.deepEqual(street.told(), ['Unschedulable api 1']);
 });
+
+for (const outcome of ['RolloutStuck', 'JobFailed', 'Evicted'])
+  test(`what came of it (${outcome}) does not take the place of why`, async () => {
+    const { street, process } = await told('ImagePull');
+    street.is('api', [outcome]);
+    process.onSignal(street.signal(outcome, 'api'));
+    await street.advance(300_000);
+    assert.deepEqual(street.told(), ['ImagePull api 1']);
+  });
 
 test('proposed again: as what it is by then', async () => {
   const { street, process } = await told('ImagePull', undoTo('api', 3));
