@@ -12,6 +12,7 @@ import { isSelected } from './config/selection.ts';
 import { createController } from './controller/controller.ts';
 import { readHealth } from './diagnosis/health.ts';
 import type { Reach } from './diagnosis/reach.ts';
+import { createSharedEvents } from './diagnosis/shared-events.ts';
 import { createHistory, type History } from './health/history.ts';
 import { createLedger, type Ledger } from './incidents/ledger.ts';
 import { createOwnerResolver } from './incidents/owner.ts';
@@ -138,6 +139,7 @@ function watcherRole(ground: Ground): Promise<void>[] {
     },
     isSelected: (namespace) => isSelected(current(), namespace, ownNamespace),
   };
+  const reader = createSharedEvents(api, clock);
   const mutes = createMutes({ ...ground, namespace: ownNamespace, onChange: () => tracker.reconfigure() });
   const withMutes = (): Rules => ({ ...current(), muted: mutes.active().map(({ glob }) => glob) });
   const tracker = createTracker({
@@ -145,8 +147,8 @@ function watcherRole(ground: Ground): Promise<void>[] {
     current: withMutes,
     ledger,
     owners: createOwnerResolver(api, clock),
-    readHealth: (subject, nowMs) => readHealth(api, { ...subject, reach }, nowMs),
-    derive: (subject, nowMs) => derive(subject, { reader: api, logs: api, history, config: current(), nowMs }),
+    readHealth: (subject, nowMs) => readHealth(reader, { ...subject, reach }, nowMs),
+    derive: (subject, nowMs) => derive(subject, { reader, logs: api, history, config: current(), nowMs }),
     hasTargetChanged: (fix) => hasTargetChanged(api, fix),
     onRecorded: (failureClass) => metrics.incidents.inc({ class: failureClass }),
   });
@@ -264,11 +266,12 @@ function watcherRole(ground: Ground): Promise<void>[] {
 
 /** The far half of street 2: rehearses, applies, watches recovery. It never talks to the internet. */
 function controllerRole({ fixes, metrics, ownNamespace, signal, ...ground }: Ground): Promise<void>[] {
+  const reader = createSharedEvents(ground.api, ground.clock);
   const controller = createController({
     ...ground,
     namespace: ownNamespace,
     readHealth,
-    derive,
+    derive: (subject, reading) => derive(subject, { ...reading, reader }),
     metrics: { phase: (phase) => metrics.remediations.inc({ phase }) },
   });
   fixes.subscribe({ onList: controller.onFixes, onChange: controller.onFix });

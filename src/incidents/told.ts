@@ -60,10 +60,10 @@ export function createTold(deps: ToldDeps) {
     doubt(fix, facts);
     await reconsider(key, fix, facts);
     await repeatIfAsked(fix, nowMs);
-    return { againInMs: facts.live.healthy || isWatched(fix) ? againInMs : Math.max(againInMs, paceMs()) };
+    return { againInMs: facts.live.healthy ? againInMs : Math.max(againInMs, paceMs(fix)) };
   }
 
-  const paceMs = (): number => book.open().length * apartMs;
+  const paceMs = (fix: Remediation): number => (isWatched(fix) ? 0 : book.open().length * apartMs);
 
   const incidentOf = (fix: Remediation) =>
     book.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
@@ -152,7 +152,7 @@ export function createTold(deps: ToldDeps) {
     return { againInMs: 0 };
   }
 
-  return { follow };
+  return { follow, paceMs };
 }
 
 /** undefined: not at this moment. */

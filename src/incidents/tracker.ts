@@ -77,7 +77,9 @@ export function createTracker(deps: TrackerDeps): Tracker {
   const queue = createQueue({
     clock,
     signal,
-    concurrency: 8,
+    concurrency: 16,
+    // However many are open: what nobody was told of yet comes first.
+    isUrgent: (key) => book.holderOf(key) === undefined,
     handle: pass,
     onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
   });
@@ -87,7 +89,9 @@ export function createTracker(deps: TrackerDeps): Tracker {
   /** A thousand signals of one incident are one look at it: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
     const { dueMs = 0, count = 0 } = book.incidents.get(key) ?? {};
-    const soonestMs = (lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + apartMs;
+    const holder = book.holderOf(key);
+    const soonestMs =
+      (lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + Math.max(apartMs, holder ? told.paceMs(holder) : 0);
     queue.addAfter(key, Math.max(Math.max(dueMs, soonestMs) - clock.now(), count > 1 ? burstMs : 0));
   }
 
@@ -108,7 +112,10 @@ export function createTracker(deps: TrackerDeps): Tracker {
       return told.follow(key, holder, nowMs);
     }
     if (!incident) return undefined;
-    return nowMs < incident.dueMs ? { againInMs: incident.dueMs - nowMs } : untold.judge(incident, nowMs);
+    if (nowMs < incident.dueMs) return { againInMs: incident.dueMs - nowMs };
+    const next = await untold.judge(incident, nowMs);
+    const nowHeld = book.holderOf(key);
+    return next && nowHeld ? { againInMs: Math.max(next.againInMs, told.paceMs(nowHeld)) } : next;
   }
 
   /** Its namespace is no longer watched: it is left as it is, but for what is being done there. */
@@ -136,7 +143,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     onFix(change) {
       const fix = change.type === 'gone' ? book.forget(change) : change.view;
       if (change.type === 'upsert') book.remember(change.view);
-      if (fix) queue.addAfter(fix.spec.incident.key, 250);
+      if (fix) queue.addAfter(fix.spec.incident.key, Math.max(burstMs, told.paceMs(fix)));
     },
     proposeAgain: again,
     refresh() {

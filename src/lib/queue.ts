@@ -10,6 +10,8 @@ export interface QueueDeps {
   handle(key: string): Promise<Outcome>;
   onError(key: string, error: unknown, retryInMs: number): void;
   signal: AbortSignal;
+  /** Goes before all that is not, however long those have waited. Asked when the key is added. */
+  isUrgent?(key: string): boolean;
   concurrency?: number;
   random?: () => number;
 }
@@ -30,10 +32,12 @@ export function createQueue({
   handle,
   onError,
   signal,
+  isUrgent = () => false,
   concurrency = 4,
   random = Math.random,
 }: QueueDeps): Queue {
-  const ready = new Set<string>(); // in order
+  const urgent = new Set<string>(); // in order
+  const ready = new Set<string>(); // the same
   const waiting = new Map<string, { atMs: number; cancel: AbortController }>();
   const running = new Map<string, boolean>(); // value: added again meanwhile
   const failures = new Map<string, number>();
@@ -44,8 +48,15 @@ export function createQueue({
     waiting.get(key)?.cancel.abort();
     waiting.delete(key);
     if (running.has(key)) running.set(key, true);
-    else ready.add(key);
+    else makeReady(key);
     pump();
+  }
+
+  function makeReady(key: string): void {
+    if (isUrgent(key)) {
+      ready.delete(key);
+      urgent.add(key);
+    } else if (!urgent.has(key)) ready.add(key);
   }
 
   function addAfter(key: string, ms: number): void {
@@ -61,12 +72,13 @@ export function createQueue({
   }
 
   function pump(): void {
-    for (const key of ready) {
-      if (running.size >= concurrency || signal.aborted) return;
-      ready.delete(key);
-      running.set(key, false);
-      void pass(key);
-    }
+    for (const keys of [urgent, ready])
+      for (const key of keys) {
+        if (running.size >= concurrency || signal.aborted) return;
+        keys.delete(key);
+        running.set(key, false);
+        void pass(key);
+      }
   }
 
   async function pass(key: string): Promise<void> {

@@ -57,6 +57,29 @@ test('a key is never passed twice at once, and gets one more pass if added meanw
   assert.deepEqual(passes, ['a', 'a']);
 });
 
+test('what is urgent goes before all that waits, in its own order', async () => {
+  const { handle, open } = gate();
+  const { queue, clock, passes } = queueRig(handle, { concurrency: 1, isUrgent: (key) => /^[A-Z]/.test(key) });
+  for (const key of ['x', 'a', 'b', 'B', 'A', 'B']) queue.add(key);
+  open();
+  await clock.advance(0);
+  assert.deepEqual(passes, ['x', 'B', 'A', 'a', 'b']);
+});
+
+test('what has become urgent since it was added goes first, and once', async () => {
+  const { handle, open } = gate();
+  let isUrgent = false;
+  const { queue, clock, passes } = queueRig(handle, { concurrency: 1, isUrgent: (key) => isUrgent && key === 'b' });
+  for (const key of ['x', 'a', 'b']) queue.add(key);
+  isUrgent = true;
+  queue.add('b');
+  isUrgent = false;
+  queue.add('b');
+  open();
+  await clock.advance(0);
+  assert.deepEqual(passes, ['x', 'b', 'a']);
+});
+
 test('no more passes run at once than allowed', async () => {
   const { handle, open } = gate();
   const { queue, clock, passes } = queueRig(handle, { concurrency: 2 });
