@@ -37,6 +37,8 @@ export interface Facts {
   /** Tries of this process that ended without a clear answer. */
   attempts?: number;
   stable?: Stable;
+  /** When as many as before the fix were last ready. */
+  asManyAtMs?: number;
   /** How many of what the fix is for are ready before it. */
   readyBefore?: number;
 }
@@ -262,32 +264,29 @@ function whyNotAnyMore(facts: Facts): Step | undefined {
 }
 
 function applied(facts: Facts, judge: typeof judgeRecovery): Step {
-  const { fix, nowMs, live, config } = facts;
   const about = recoveryFacts(facts.fix, facts);
   switch (judge(about)) {
     case 'recovered':
-      return recovered(about.windowMs, live);
+      return recovered(facts, about.windowMs);
     case 'out of time':
-      return {
-        ...failed('NotRecovered', ''),
-        ...notHelped(fix.status?.execution?.readyBefore, live, config.recovery.timeout),
-      };
+      return { ...failed('NotRecovered', ''), ...notHelped(facts.fix, facts) };
     case 'not yet':
-      return wait(nowMs + pollMs);
+      return wait(facts.nowMs + pollMs);
     default:
       return nothing;
   }
 }
 
 /** What was to be switched off has ended, and is not called healthy. */
-const recovered = (windowMs: number, live: LiveHealth | undefined): Step =>
-  move(
-    'Recovered',
-    live?.ended ? switchedOff : 'Recovered',
-    `${live?.ended ?? 'healthy again'}, held ${spokenDuration(windowMs)}`,
-  );
+function recovered({ fix, live }: Facts, windowMs: number): Step {
+  const held = `${live?.ended ?? 'healthy again'}, held ${spokenDuration(windowMs)}`;
+  const step = move('Recovered', live?.ended ? switchedOff : 'Recovered', held);
+  const stableSeconds = Math.ceil(windowMs / 1000);
+  // It was seen to live longer than before the fix, so it had to hold longer than was foreseen.
+  return stableSeconds > (fix.status?.execution?.stableSeconds ?? 0) ? { ...step, execution: { stableSeconds } } : step;
+}
 
 function failedLate(facts: Facts, judge: typeof judgeRecovery): Step {
   const about = recoveryFacts(facts.fix, facts);
-  return judge(about) === 'recovered' ? recovered(about.windowMs, facts.live) : wait(facts.nowMs + latePollMs);
+  return judge(about) === 'recovered' ? recovered(facts, about.windowMs) : wait(facts.nowMs + latePollMs);
 }

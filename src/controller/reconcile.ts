@@ -131,6 +131,8 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     });
     if (facts.stable) memory.stable = facts.stable;
     else delete memory.stable;
+    if (facts.live) memory.longestUptimeMs = facts.live.longestUptimeMs;
+    if (facts.asManyAtMs !== undefined) memory.asManyAtMs = facts.asManyAtMs;
     return perform(decide(facts, deps.judge), facts, memory);
   }
 
