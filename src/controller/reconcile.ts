@@ -95,7 +95,10 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
 
   async function rehearsal(fix: Remediation, parsed: ParsedAction | Refusal, facts: Facts): Promise<Outcome> {
     const word = await rehearse(fix, parsed, facts.guard);
-    const again = word.conditions.length > 0 ? await persistLater(fix, word) : soon;
+    const fresh = word.conditions.length > 0 ? await readAgain(api, fix) : undefined;
+    // Decided meanwhile: a preview that is older than Approved would pass for one that was shown.
+    if (fresh && fresh.spec.approval.state !== fix.spec.approval.state) return atOnce;
+    const again = fresh ? await persist(fresh, word) : soon;
     return word.conditions.some(({ type }) => type === 'Confirmed') ? again : { againInMs: rederiveMs };
   }
 

@@ -104,6 +104,19 @@ test('approved with kubectl while nothing had been shown: what a colleague rolle
   assert.equal(word(world, 'Failed')?.reason, 'NotConfirmed');
 });
 
+test('approved with kubectl while it is being rehearsed: the preview that comes then was shown to nobody', async () => {
+  const world = undoWorld();
+  world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { proposedBy: 'ben@example.com' } });
+  world.server.hooks.after = async ({ verb, kind, dryRun }) => {
+    if (kind === 'Deployment' && dryRun && world.fix().spec.approval.state === 'Pending')
+      world.approve('ada@example.com');
+    if (verb === 'patch') await world.clock.sleep(20);
+  };
+  world.start({}, { derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: 'no' }) });
+  await world.clock.advance(10_000);
+  assert.deepEqual([word(world, 'Failed')?.reason, world.changes()], ['NotConfirmed', []]);
+});
+
 test('an incident about one workload is no reason to change another', async () => {
   const world = undoWorld();
   const { incident } = world.fix().spec;
