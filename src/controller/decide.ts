@@ -132,9 +132,14 @@ function overtaken({ fix, successor }: Facts): Step | undefined {
   return undefined;
 }
 
+/** The reason of a rehearsal to which no clear answer came for a while: said, and tried again all the same. */
+export const noAnswer = 'NoAnswer';
+
+export const isUnanswered = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
+
 /** Rehearsed and checked once, before anyone is asked. */
 export const needsRehearsal = (fix: Remediation): boolean =>
-  !conditionOf(fix, 'Rehearsed') || !conditionOf(fix, 'Confirmed');
+  !conditionOf(fix, 'Rehearsed') || isUnanswered(fix) || !conditionOf(fix, 'Confirmed');
 
 function proposed(facts: Facts): Step {
   const { fix, nowMs } = facts;
@@ -260,7 +265,7 @@ function whyNotAnyMore(facts: Facts): Step | undefined {
       ? failed('AlreadyHealthy', 'already healthy by now; nothing was changed')
       : wait(nowMs + pollMs);
   if (attempts < mostAttempts) return undefined;
-  return failed('NoAnswer', `the API server did not take the change after ${attempts} tries; nothing was changed`);
+  return failed(noAnswer, `the API server did not take the change after ${attempts} tries; nothing was changed`);
 }
 
 function applied(facts: Facts, judge: typeof judgeRecovery): Step {
