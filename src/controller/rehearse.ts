@@ -22,7 +22,6 @@ const mostDerivations = 5;
 const mostTries = 5;
 /** Of those without a clear answer: as an admission webhook that is down, they may come to one. */
 const mostUnclear = 10;
-const busyMs = 2_000;
 
 export interface RehearsalDeps extends Deps {
   lock: Lock;
@@ -48,8 +47,6 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
     return lock(() =>
       withRights(fix, action.role, async (hand) => {
         const sent = await send({ hand, clock, dryRun: true, prepare, object: () => undefined });
-        // Its status moves all the time in a busy namespace: no verdict for ever is made of that.
-        if (!sent.ok && sent.reason === 'Interrupted') throw new RetryLater(sent.say, busyMs);
         if (sent.ok) await rehearseNudges(hand, { ...context, blocked: sent.blocked });
         return sent;
       }),
