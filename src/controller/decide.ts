@@ -11,12 +11,15 @@ import {
   isCleared,
   isProposedByProgram,
   isTrue,
+  isUnanswered,
+  noAnswer,
   phaseOf,
   switchedOff,
 } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
+import { line } from '../lib/plain.ts';
 import { beginExecution } from './execution.ts';
 import { because, isWatchedLate, judgeRecovery, latePollMs, notHelped, pollMs, recoveryFacts } from './recovery.ts';
 
@@ -36,6 +39,8 @@ export interface Facts {
   trace?: Trace;
   /** Tries of this process that ended without a clear answer. */
   attempts?: number;
+  /** What came of the last of them. */
+  lastError?: string;
   stable?: Stable;
   /** When as many as before the fix were last ready. */
   asManyAtMs?: number;
@@ -131,11 +136,6 @@ function overtaken({ fix, successor }: Facts): Step | undefined {
   if (successor) return move('Superseded', 'Superseded', `replaced by ${successor}`);
   return undefined;
 }
-
-/** The reason of a rehearsal to which no clear answer came for a while: said, and tried again all the same. */
-export const noAnswer = 'NoAnswer';
-
-export const isUnanswered = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
 
 /** Rehearsed and checked once, before anyone is asked. */
 export const needsRehearsal = (fix: Remediation): boolean =>
@@ -251,7 +251,7 @@ const isWorthANudge = ({ fix, attempts = 0, nowMs }: Facts): boolean =>
 
 /** The approval was for then. Nothing was changed yet, so leaving it at that is safe. */
 function whyNotAnyMore(facts: Facts): Step | undefined {
-  const { fix, guard, config, live, attempts = 0, nowMs } = facts;
+  const { fix, guard, config, live, attempts = 0, lastError = '', nowMs } = facts;
   const type = fix.spec.action?.type ?? 'nothing';
   if (guard) return failed(guard.reason, guard.say);
   if (!config.actions.allow.includes(type)) return failed('NotAllowed', `${type} is not allowed by the configuration`);
@@ -265,7 +265,8 @@ function whyNotAnyMore(facts: Facts): Step | undefined {
       ? failed('AlreadyHealthy', 'already healthy by now; nothing was changed')
       : wait(nowMs + pollMs);
   if (attempts < mostAttempts) return undefined;
-  return failed(noAnswer, `the API server did not take the change after ${attempts} tries; nothing was changed`);
+  const why = lastError && `: ${line(lastError, 512)}`;
+  return failed(noAnswer, `the API server did not take the change after ${attempts} tries${why}; nothing was changed`);
 }
 
 function applied(facts: Facts, judge: typeof judgeRecovery): Step {

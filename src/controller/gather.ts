@@ -20,6 +20,8 @@ export interface Memory {
   /** When as many as before the fix were last ready. */
   asManyAtMs?: number;
   attempts: number;
+  /** Of the last of them. */
+  lastError?: string;
 }
 
 /** Reads what the phase's rules are about, and no more. */
@@ -88,7 +90,8 @@ async function applying(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
   if ('ok' in parsed) return facts;
   const before = fix.status?.execution?.before ?? '{}';
   const trace = await parsed.action.inspect(parsed.params, before, contextOf(fix, deps.api));
-  const known = { ...(await guarded(deps, facts)), trace, attempts: memory.attempts };
+  const { attempts, lastError } = memory;
+  const known = { ...(await guarded(deps, facts)), trace, attempts, ...(lastError && { lastError }) };
   if (trace !== 'untouched' || !wasInterrupted(fix, nowMs)) return known;
   const live = withPast(memory, await deps.readHealth(deps.api, subjectOf(fix), nowMs));
   const stable = stableSince(fix, memory, live, nowMs);

@@ -3,7 +3,7 @@ import type { Refusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';
 import { isAttested, phaseOf } from '../kube/remediation.ts';
-import { RetryLater, unreachable } from '../lib/errors.ts';
+import { messageOf, RetryLater, unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
 import type { Deps } from './context.ts';
 import { parsedActionOf } from './context.ts';
@@ -86,7 +86,9 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     memory.attempts += 1; // stands only if this throws
     const work = step.do === 'act' ? executor.act(fix, parsed) : executor.finish(fix, parsed, step.nudge);
     const word = await work.catch((error: unknown) => {
-      if (error instanceof RetryLater) memory.attempts -= 1; // nothing was sent: not at this moment
+      if (error instanceof RetryLater)
+        memory.attempts -= 1; // nothing was sent: not at this moment
+      else memory.lastError = messageOf(error);
       throw error;
     });
     memory.attempts = 0;

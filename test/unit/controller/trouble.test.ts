@@ -145,6 +145,10 @@ test('a server that never takes the change is given up, and the target was not t
   world.approve();
   await world.clock.advance(400_000);
   assert.deepEqual([world.phase(), reason(world)], ['Failed', 'NoAnswer']);
+  assert.match(
+    conditionOf(world.fix(), 'Failed')?.message ?? '',
+    /10 tries: failed calling webhook; nothing was changed$/,
+  );
   assert.equal(imageOf(world.server), bad);
 });
 
