@@ -21,24 +21,25 @@ const targetHash = ({ metadata, spec }: Quota): string => hashOf({ uid: metadata
 const read = (params: Params, { reader, namespace }: ActionContext): Promise<Quota | undefined> =>
   readQuota(reader, namespace, params);
 
-function snapshot({ metadata, spec }: Quota): string {
+/** All that a person or a tool put on it; kubectl writes its own note again. */
+function metaOf({ metadata }: Quota) {
   const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...annotations } = metadata.annotations ?? {};
-  return JSON.stringify({
-    uid: metadata.uid,
-    metadata: { name: metadata.name, labels: metadata.labels, annotations },
-    spec: spec ?? {},
-  });
+  return { name: metadata.name, labels: metadata.labels, annotations };
 }
+
+const snapshot = (quota: Quota): string =>
+  JSON.stringify({ uid: quota.metadata.uid, metadata: metaOf(quota), spec: quota.spec ?? {} });
 
 const longestUndo = 4096;
 
-/** Labels and annotations come back too if they fit. */
-function undo(namespace: string, { metadata, spec }: Quota): string {
-  const command = (meta: object): string =>
+/** Labels and annotations come back too if they fit: without its own, Helm would not know it again. */
+function undo(namespace: string, quota: Quota): string {
+  const command = (metadata: object): string =>
     `kubectl -n ${namespace} create -f - <<'EOF'\n` +
-    `${JSON.stringify({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: meta, spec })}\nEOF`;
-  const { name, labels } = metadata;
-  const found = [{ name, labels }, { name }].map(command).find((text) => text.length <= longestUndo);
+    `${JSON.stringify({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: quota.spec })}\nEOF`;
+  const { name, labels, annotations } = metaOf(quota);
+  const whole = Object.keys(annotations).length > 0 ? [{ name, labels, annotations }] : [];
+  const found = [...whole, { name, labels }, { name }].map(command).find((text) => text.length <= longestUndo);
   return plain(found ?? "re-create the quota from this Remediation's status.execution.before", longestUndo);
 }
 

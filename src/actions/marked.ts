@@ -17,6 +17,7 @@ export interface Workload extends KubeObject {
       rollingUpdate?: { partition?: number; maxUnavailable?: number | string; maxSurge?: number | string };
     };
     podManagementPolicy?: string;
+    revisionHistoryLimit?: number;
   };
   status?: Record<string, unknown>;
 }

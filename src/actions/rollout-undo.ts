@@ -5,7 +5,7 @@ import { hashOf, sameValue } from '../lib/hash.ts';
 import { plain } from '../lib/plain.ts';
 import type { Action } from './action.ts';
 import { longestDiff, longestSnapshot, no, rolledOutKinds } from './action.ts';
-import { createMemory, markedPatch, readMeant, refOf, targetGone } from './marked.ts';
+import { createMemory, markedPatch, readMeant, refOf, targetGone, type Workload } from './marked.ts';
 import { offLimits } from './ownership.ts';
 import { currentRevision, readRevisions, templateOf } from './revisions.ts';
 import { readInTheWay, rolloutRights, shortKind, wouldNotRollOut } from './rollout.ts';
@@ -29,6 +29,14 @@ const memory = createMemory<Params>(
 /** What is replaced and what replaces it: an old revision's template can be edited, and nobody was shown that. */
 const targetHash = (uid: string, current: PodTemplate, next: PodTemplate): string =>
   hashOf({ uid, template: current, next: essence(next) });
+
+/** What nobody keeps cannot be gone back to, and the snapshot has no literals of env. */
+function putBack({ kind, name }: Params, namespace: string, { spec }: Workload, revision: number): string {
+  if (spec.revisionHistoryLimit === 0)
+    return '# what it runs now will not be kept (revisionHistoryLimit is 0): to have it back, apply its manifest again';
+  const to = revision > 0 ? ` --to-revision=${revision}` : '';
+  return `kubectl -n ${namespace} rollout undo ${shortKind[kind]}/${name}${to}`;
+}
 
 export const rolloutUndo: Action<Params> = {
   type: 'RolloutUndo',
@@ -63,14 +71,12 @@ export const rolloutUndo: Action<Params> = {
       return no('TooLarge', `The template of ${name} is too large to keep a copy of.`);
     const inTheWay = await readInTheWay(params, live, context);
     if ('ok' in inTheWay) return inTheWay;
-    const revision = currentRevision(kind, live, kept);
-    const to = revision > 0 ? ` --to-revision=${revision}` : '';
     return {
       ok: true,
       targetHash: targetHash(params.uid, current, next),
       before,
       diff: plain([templateDiff(current, next), ...inTheWay.lines].join('\n'), longestDiff),
-      undo: `kubectl -n ${context.namespace} rollout undo ${shortKind[kind]}/${name}${to}`,
+      undo: putBack(params, context.namespace, live, currentRevision(kind, live, kept)),
       write: {
         do: 'patch',
         ref: refOf(params, context.namespace),

@@ -11,12 +11,15 @@ import {
   isCleared,
   isProposedByProgram,
   isTrue,
+  isUnanswered,
+  noAnswer,
   phaseOf,
   switchedOff,
 } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
+import { line } from '../lib/plain.ts';
 import { beginExecution } from './execution.ts';
 import { because, isWatchedLate, judgeRecovery, latePollMs, notHelped, pollMs, recoveryFacts } from './recovery.ts';
 
@@ -36,7 +39,11 @@ export interface Facts {
   trace?: Trace;
   /** Tries of this process that ended without a clear answer. */
   attempts?: number;
+  /** What came of the last of them. */
+  lastError?: string;
   stable?: Stable;
+  /** When as many as before the fix were last ready. */
+  asManyAtMs?: number;
   /** How many of what the fix is for are ready before it. */
   readyBefore?: number;
 }
@@ -132,7 +139,7 @@ function overtaken({ fix, successor }: Facts): Step | undefined {
 
 /** Rehearsed and checked once, before anyone is asked. */
 export const needsRehearsal = (fix: Remediation): boolean =>
-  !conditionOf(fix, 'Rehearsed') || !conditionOf(fix, 'Confirmed');
+  !conditionOf(fix, 'Rehearsed') || isUnanswered(fix) || !conditionOf(fix, 'Confirmed');
 
 function proposed(facts: Facts): Step {
   const { fix, nowMs } = facts;
@@ -244,7 +251,7 @@ const isWorthANudge = ({ fix, attempts = 0, nowMs }: Facts): boolean =>
 
 /** The approval was for then. Nothing was changed yet, so leaving it at that is safe. */
 function whyNotAnyMore(facts: Facts): Step | undefined {
-  const { fix, guard, config, live, attempts = 0, nowMs } = facts;
+  const { fix, guard, config, live, attempts = 0, lastError = '', nowMs } = facts;
   const type = fix.spec.action?.type ?? 'nothing';
   if (guard) return failed(guard.reason, guard.say);
   if (!config.actions.allow.includes(type)) return failed('NotAllowed', `${type} is not allowed by the configuration`);
@@ -258,36 +265,34 @@ function whyNotAnyMore(facts: Facts): Step | undefined {
       ? failed('AlreadyHealthy', 'already healthy by now; nothing was changed')
       : wait(nowMs + pollMs);
   if (attempts < mostAttempts) return undefined;
-  return failed('NoAnswer', `the API server did not take the change after ${attempts} tries; nothing was changed`);
+  const why = lastError && `: ${line(lastError, 512)}`;
+  return failed(noAnswer, `the API server did not take the change after ${attempts} tries${why}; nothing was changed`);
 }
 
 function applied(facts: Facts, judge: typeof judgeRecovery): Step {
-  const { fix, nowMs, live, config } = facts;
   const about = recoveryFacts(facts.fix, facts);
   switch (judge(about)) {
     case 'recovered':
-      return recovered(about.windowMs, live);
+      return recovered(facts, about.windowMs);
     case 'out of time':
-      return {
-        ...failed('NotRecovered', ''),
-        ...notHelped(fix.status?.execution?.readyBefore, live, config.recovery.timeout),
-      };
+      return { ...failed('NotRecovered', ''), ...notHelped(facts.fix, facts) };
     case 'not yet':
-      return wait(nowMs + pollMs);
+      return wait(facts.nowMs + pollMs);
     default:
       return nothing;
   }
 }
 
 /** What was to be switched off has ended, and is not called healthy. */
-const recovered = (windowMs: number, live: LiveHealth | undefined): Step =>
-  move(
-    'Recovered',
-    live?.ended ? switchedOff : 'Recovered',
-    `${live?.ended ?? 'healthy again'}, held ${spokenDuration(windowMs)}`,
-  );
+function recovered({ fix, live }: Facts, windowMs: number): Step {
+  const held = `${live?.ended ?? 'healthy again'}, held ${spokenDuration(windowMs)}`;
+  const step = move('Recovered', live?.ended ? switchedOff : 'Recovered', held);
+  const stableSeconds = Math.ceil(windowMs / 1000);
+  // It was seen to live longer than before the fix, so it had to hold longer than was foreseen.
+  return stableSeconds > (fix.status?.execution?.stableSeconds ?? 0) ? { ...step, execution: { stableSeconds } } : step;
+}
 
 function failedLate(facts: Facts, judge: typeof judgeRecovery): Step {
   const about = recoveryFacts(facts.fix, facts);
-  return judge(about) === 'recovered' ? recovered(about.windowMs, facts.live) : wait(facts.nowMs + latePollMs);
+  return judge(about) === 'recovered' ? recovered(facts, about.windowMs) : wait(facts.nowMs + latePollMs);
 }

@@ -10,13 +10,18 @@ import { contextOf, parsedActionOf, subjectOf } from './context.ts';
 import type { Facts } from './decide.ts';
 import { needsRehearsal, wasInterrupted } from './decide.ts';
 import { guard, readNamespaceLabels } from './guard.ts';
-import { isWatchedLate, nextStable } from './recovery.ts';
+import { hasAsMany, isWatchedLate, nextStable } from './recovery.ts';
 import { readRivals } from './rivals.ts';
 
 /** What only this process remembers. Losing it is safe: a window starts again, a try is not counted. */
 export interface Memory {
   stable?: Stable;
+  longestUptimeMs?: number;
+  /** When as many as before the fix were last ready. */
+  asManyAtMs?: number;
   attempts: number;
+  /** Of the last of them. */
+  lastError?: string;
 }
 
 /** Reads what the phase's rules are about, and no more. */
@@ -45,7 +50,7 @@ async function approved(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
   if (known.guard || needsRehearsal(fix)) return known;
   if ('ok' in parsed) return { ...known, prepared: parsed };
   // By our own reading alone: whom the watcher calls affected is its word, and no reason to act.
-  const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
+  const live = withPast(memory, await deps.readHealth(deps.api, subjectOf(fix), nowMs));
   const stable = stableSince(fix, memory, live, nowMs);
   // One Remediation per target at a time.
   const busy = (await readRivals(deps.api, fix, parsed))[0]?.metadata.name;
@@ -85,19 +90,27 @@ async function applying(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
   if ('ok' in parsed) return facts;
   const before = fix.status?.execution?.before ?? '{}';
   const trace = await parsed.action.inspect(parsed.params, before, contextOf(fix, deps.api));
-  const known = { ...(await guarded(deps, facts)), trace, attempts: memory.attempts };
+  const { attempts, lastError } = memory;
+  const known = { ...(await guarded(deps, facts)), trace, attempts, ...(lastError && { lastError }) };
   if (trace !== 'untouched' || !wasInterrupted(fix, nowMs)) return known;
-  const live = await deps.readHealth(deps.api, subjectOf(fix), nowMs);
+  const live = withPast(memory, await deps.readHealth(deps.api, subjectOf(fix), nowMs));
   const stable = stableSince(fix, memory, live, nowMs);
   return { ...known, live, ...(stable && { stable }) };
 }
 
 async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
   const { fix, nowMs } = facts;
-  const live = await readTarget(deps, fix, nowMs);
+  const live = withPast(memory, await readTarget(deps, fix, nowMs));
   const stable = stableSince(fix, memory, live, nowMs);
-  return { ...facts, live, ...(stable && { stable }) };
+  const asManyAtMs = hasAsMany(fix.status?.execution?.readyBefore, live) ? nowMs : memory.asManyAtMs;
+  return { ...facts, live, ...(stable && { stable }), ...(asManyAtMs !== undefined && { asManyAtMs }) };
 }
+
+/** As this process has seen it so far: new pods have no past, but the trouble has. */
+const withPast = ({ longestUptimeMs = 0 }: Memory, live: LiveHealth): LiveHealth => ({
+  ...live,
+  longestUptimeMs: Math.max(longestUptimeMs, live.longestUptimeMs),
+});
 
 const stableSince = (fix: Remediation, { stable }: Memory, live: LiveHealth, nowMs: number): Stable | undefined =>
   nextStable(stable, live, timeMs(fix.status?.sightings?.lastSeen), nowMs);
@@ -107,14 +120,18 @@ function isSwitchedOff(fix: Remediation): boolean {
   return !('ok' in parsed) && (parsed.action.switchesOff?.(parsed.params) ?? false);
 }
 
-/** The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off by others, did not recover. */
+/**
+ * The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off by others (of a DaemonSet:
+ * kept off every node), did not recover.
+ */
 async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
   const { namespace } = contextOf(fix, api);
   const { blocked = [], appliedAt } = fix.status?.execution ?? {};
-  const live =
-    fix.spec.action?.type === 'DeleteResourceQuota'
-      ? await readBlockedHealth(api, namespace, blocked, { nowMs, sinceMs: timeMs(appliedAt) })
-      : await readHealth(api, subjectOf(fix), nowMs);
+  const isQuota = fix.spec.action?.type === 'DeleteResourceQuota';
+  const live = isQuota
+    ? await readBlockedHealth(api, namespace, blocked, { nowMs, sinceMs: timeMs(appliedAt) })
+    : await readHealth(api, subjectOf(fix), nowMs);
   if (live.gone) return { ...live, healthy: false, why: 'it is no longer there' };
-  return live.ended && !isSwitchedOff(fix) ? { ...live, healthy: false, why: live.ended } : live;
+  const off = live.ended ?? (live.desired === 0 && !isQuota ? 'none of it is to run any more' : undefined);
+  return off && !isSwitchedOff(fix) ? { ...live, healthy: false, why: off } : live;
 }

@@ -3,7 +3,7 @@ import type { Refusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';
 import { isAttested, phaseOf } from '../kube/remediation.ts';
-import { RetryLater, unreachable } from '../lib/errors.ts';
+import { messageOf, RetryLater, unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
 import type { Deps } from './context.ts';
 import { parsedActionOf } from './context.ts';
@@ -86,7 +86,9 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     memory.attempts += 1; // stands only if this throws
     const work = step.do === 'act' ? executor.act(fix, parsed) : executor.finish(fix, parsed, step.nudge);
     const word = await work.catch((error: unknown) => {
-      if (error instanceof RetryLater) memory.attempts -= 1; // nothing was sent: not at this moment
+      if (error instanceof RetryLater)
+        memory.attempts -= 1; // nothing was sent: not at this moment
+      else memory.lastError = messageOf(error);
       throw error;
     });
     memory.attempts = 0;
@@ -95,7 +97,10 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
 
   async function rehearsal(fix: Remediation, parsed: ParsedAction | Refusal, facts: Facts): Promise<Outcome> {
     const word = await rehearse(fix, parsed, facts.guard);
-    const again = word.conditions.length > 0 ? await persistLater(fix, word) : soon;
+    const fresh = word.conditions.length > 0 ? await readAgain(api, fix) : undefined;
+    // Decided meanwhile: a preview that is older than Approved would pass for one that was shown.
+    if (fresh && fresh.spec.approval.state !== fix.spec.approval.state) return atOnce;
+    const again = fresh ? await persist(fresh, word) : soon;
     return word.conditions.some(({ type }) => type === 'Confirmed') ? again : { againInMs: rederiveMs };
   }
 
@@ -131,6 +136,8 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     });
     if (facts.stable) memory.stable = facts.stable;
     else delete memory.stable;
+    if (facts.live) memory.longestUptimeMs = facts.live.longestUptimeMs;
+    if (facts.asManyAtMs !== undefined) memory.asManyAtMs = facts.asManyAtMs;
     return perform(decide(facts, deps.judge), facts, memory);
   }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/live.ts';
 import type { Stable } from '../health/stability.ts';
-import { hasHeldFor, holdStable } from '../health/stability.ts';
+import { hasHeldFor, holdStable, windowMs } from '../health/stability.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { conditionOf, isTrue, phaseOf } from '../kube/remediation.ts';
 import { timeMs } from '../kube/views.ts';
@@ -28,15 +28,24 @@ export interface RecoveryFacts {
   nowMs: number;
 }
 
-/** All but the run of good readings is in the record. */
-export const recoveryFacts = (
-  { status }: Remediation,
-  { config, stable, nowMs }: { config: Config; stable?: Stable; nowMs: number },
-): RecoveryFacts => ({
+/** What is not in the record, but was seen. */
+interface Seen {
+  config: Config;
+  live?: LiveHealth;
+  stable?: Stable;
+  asManyAtMs?: number;
+  nowMs: number;
+}
+
+/** How long it must hold is in the record; what was seen since to live for longer before it died must hold for longer. */
+export const recoveryFacts = ({ spec, status }: Remediation, { config, live, stable, nowMs }: Seen): RecoveryFacts => ({
   stable,
   nowMs,
   appliedAtMs: timeMs(status?.execution?.appliedAt),
-  windowMs: (status?.execution?.stableSeconds ?? 0) * 1000,
+  windowMs: Math.max(
+    (status?.execution?.stableSeconds ?? 0) * 1000,
+    windowMs(spec.incident.class, 0, live?.longestUptimeMs ?? 0),
+  ),
   timeoutMs: config.recovery.timeout,
 });
 
@@ -62,13 +71,25 @@ export const latePollMs = 5000;
 export const because = (live: LiveHealth | undefined): string =>
   live && !live.healthy && live.why ? `: ${live.why}` : '';
 
+/** As many as are wanted count, if fewer are wanted than before. */
+export const hasAsMany = (readyBefore: number | undefined, { ready, desired }: LiveHealth): boolean =>
+  readyBefore === undefined || ready >= Math.min(readyBefore, desired);
+
+/** The longest back-off of a crash loop, between whose crashes as many may be ready as before. */
+const longestLapseMs = 5 * 60_000;
+
 /**
  * What is said, and kept, of a fix whose time is over. That fewer are ready than before it, though as many are wanted, is
- * worse than no help: whoever reads it may want to reverse it.
+ * worse than no help: whoever reads it may want to reverse it. So it must have been so for a while: what comes and goes
+ * did so before.
  */
-export function notHelped(readyBefore: number | undefined, live: LiveHealth | undefined, timeoutMs: number) {
-  const message = `did not recover within ${spokenDuration(timeoutMs)}${because(live)}`;
-  if (!live || readyBefore === undefined || live.ready >= Math.min(readyBefore, live.desired)) return { message };
+export function notHelped({ status }: Remediation, { live, asManyAtMs, config, nowMs }: Seen) {
+  const { timeout } = config.recovery;
+  const { readyBefore } = status?.execution ?? {};
+  const why = live?.healthy ? ': it does not stay healthy' : because(live);
+  const message = `did not recover within ${spokenDuration(timeout)}${why}`;
+  const comesAndGoes = asManyAtMs !== undefined && nowMs - asManyAtMs < Math.min(longestLapseMs, timeout / 2);
+  if (!live || comesAndGoes || hasAsMany(readyBefore, live)) return { message };
   const worse = `it made it worse, ${live.ready} ready and ${readyBefore} before it`;
   return { message: `${worse}; ${message}`, execution: { readyAfter: live.ready } };
 }

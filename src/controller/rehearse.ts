@@ -1,8 +1,9 @@
 import type { Plan, Prepared, Refusal } from '../actions/action.ts';
+import { no } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf } from '../kube/remediation.ts';
+import { conditionOf, isUnanswered, noAnswer } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';
 import { sameValue } from '../lib/hash.ts';
@@ -18,7 +19,8 @@ import { wrongTarget } from './wrong-target.ts';
 
 const mostDerivations = 5;
 const mostTries = 5;
-const busyMs = 2_000;
+/** Of those without a clear answer: as an admission webhook that is down, they may come to one. */
+const mostUnclear = 10;
 
 export interface RehearsalDeps extends Deps {
   lock: Lock;
@@ -31,7 +33,8 @@ export type Rehearse = (fix: Remediation, parsed: ParsedAction | Refusal, guard:
 export function createRehearsal(deps: RehearsalDeps): Rehearse {
   const { api, clock, lock, withRights, derive, history, current } = deps;
   const derivations = new Map<string, number>();
-  const tries = new Map<string, number>();
+  const moves = new Map<string, number>();
+  const unclear = new Map<string, number>();
 
   async function rehearse(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
     if ('ok' in parsed) return parsed;
@@ -43,29 +46,32 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
     return lock(() =>
       withRights(fix, action.role, async (hand) => {
         const sent = await send({ hand, clock, dryRun: true, prepare, object: () => undefined });
-        // Its status moves all the time in a busy namespace: no verdict for ever is made of that.
-        if (!sent.ok && sent.reason === 'Interrupted') throw new RetryLater(sent.say, busyMs);
         if (sent.ok) await rehearseNudges(hand, { ...context, blocked: sent.blocked });
         return sent;
       }),
     );
   }
 
+  const forgetTries = ({ metadata: { uid } }: Remediation): void => void (moves.delete(uid), unclear.delete(uid));
+
   /** What the target's movements explain is tried again; a missing account, say, is no movement, and is told. */
-  function isLastTry({ metadata: { uid } }: Remediation): boolean {
-    tries.set(uid, (tries.get(uid) ?? 0) + 1);
-    return tries.get(uid)! >= mostTries;
+  function mayComeRight({ metadata: { uid } }: Remediation, error: unknown): boolean {
+    if (error instanceof RetryLater) return true;
+    if (isUnclear(error)) return countedUp(unclear, uid) < mostUnclear;
+    return hasMoved(error) && countedUp(moves, uid) < mostTries;
   }
 
   async function rehearsed(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
     try {
       const prepared = await rehearse(fix, parsed);
-      tries.delete(fix.metadata.uid);
+      forgetTries(fix);
       return prepared;
     } catch (error) {
-      if (isUnclear(error) || (hasMoved(error) && !isLastTry(fix))) throw error;
-      tries.delete(fix.metadata.uid);
-      return refusedBy(error, 'the rehearsal');
+      if (mayComeRight(fix, error)) throw error;
+      forgetTries(fix);
+      if (!isUnclear(error)) return refusedBy(error, 'the rehearsal');
+      if (conditionOf(fix, 'Rehearsed')) throw error; // it is said already
+      return no(noAnswer, `no clear answer from the API server, it is asked again: ${messageOf(error)}`);
     }
   }
 
@@ -83,9 +89,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
       return condition('Confirmed', false, 'NotDerived', `the controller's own reading ${own}`);
     } catch (error) {
       if (error instanceof RetryLater) return undefined; // not at this moment
-      const failures = (derivations.get(uid) ?? 0) + 1;
-      derivations.set(uid, failures);
-      if (failures < mostDerivations) return undefined;
+      if (countedUp(derivations, uid) < mostDerivations) return undefined;
       derivations.delete(uid);
       return condition('Confirmed', false, 'NotDerived', `the fix could not be confirmed: ${messageOf(error)}`);
     }
@@ -93,17 +97,23 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
 
   return async (fix, parsed, guard) => {
     const config = current();
-    const prepared = conditionOf(fix, 'Rehearsed')
+    const isJudged = (type: string): boolean => conditionOf(fix, type) !== undefined && !isUnanswered(fix);
+    const prepared = isJudged('Rehearsed')
       ? undefined
       : await rehearsed(fix, guard ?? notAllowed(fix, config) ?? (await wrongTarget(fix, parsed, api)) ?? parsed);
     // In this order: what is confirmed must not be older than what is shown.
-    const own = conditionOf(fix, 'Confirmed') ? undefined : await confirmed(fix, config);
+    const own = isJudged('Confirmed') ? undefined : await confirmed(fix, config);
     const word: Word = { conditions: [] };
     if (prepared) word.conditions.push(conditionAbout(prepared));
     if (prepared?.ok) word.preview = preview(prepared, clock.now());
     if (own) word.conditions.push(own);
     return word;
   };
+}
+
+function countedUp(counts: Map<string, number>, uid: string): number {
+  counts.set(uid, (counts.get(uid) ?? 0) + 1);
+  return counts.get(uid)!;
 }
 
 const preview = ({ diff, targetHash }: Plan, nowMs: number) => ({ diff, targetHash, at: iso(nowMs) });

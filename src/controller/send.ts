@@ -5,7 +5,7 @@ import type { Hand } from '../actions/perform.ts';
 import { perform } from '../actions/perform.ts';
 import { ApiError, hasCode } from '../kube/api.ts';
 import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { messageOf, RetryLater } from '../lib/errors.ts';
 import { canonical } from '../lib/hash.ts';
 
 /** No clear answer, or one that says "later": whether it was done, only the next look at the target can tell. */
@@ -23,6 +23,8 @@ export const hasMoved = (error: unknown): boolean => [404, 409, 422].some((code)
 
 const mostTries = 5;
 const pauseMs = 200;
+/** Its status moves all the time in a busy namespace: no verdict for ever is made of that. */
+const busyMs = 2_000;
 
 export interface Sending {
   hand: Hand;
@@ -36,7 +38,7 @@ export interface Sending {
 
 /**
  * Reads, plans and writes; again when the target moved in between (its status does, all the time).
- * The one path of rehearsal and execution. Throws when the answer is unclear.
+ * The one path of rehearsal and execution. Throws when the answer is unclear, or the target does not stand still.
  */
 export async function send({ hand, clock, dryRun, prepare, object }: Sending): Promise<Prepared> {
   let refused = '';
@@ -57,5 +59,5 @@ export async function send({ hand, clock, dryRun, prepare, object }: Sending): P
       await clock.sleep(pauseMs);
     }
   }
-  return no('Interrupted', 'the target kept changing; nothing was changed');
+  throw new RetryLater('the target keeps changing', busyMs);
 }

@@ -178,6 +178,10 @@ export const isCleared = (fix: Remediation): boolean => isTrue(fix, 'IncidentCle
 /** Recorded by the watcher for a person in chat, not by that person's own Kubernetes identity. */
 export const isAttested = (by: string | undefined): boolean => /^(telegram|slack):/.test(by ?? '');
 
+/** The reason where the API server gave no clear answer for a while. Of a rehearsal it is said, and asked again all the same. */
+export const noAnswer = 'NoAnswer';
+export const isUnanswered = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
+
 /** Set with kubectl on one that expired or failed: "true" asks for a new proposal, as the button does. */
 export const proposeAgainAnnotation = 'tapfix.dev/propose-again';
 export const isAskedAgain = (fix: Remediation): boolean =>

@@ -1,4 +1,5 @@
 import { deleteResourceQuota } from '../actions/delete-resource-quota.ts';
+import { createOnce } from '../diagnosis/once.ts';
 import { lastWriterOf } from '../diagnosis/writers.ts';
 import { isWaiting, readBlocked, readQuota, type QuotaObject } from '../diagnosis/quota.ts';
 import { excessIn } from '../health/blocked.ts';
@@ -6,6 +7,7 @@ import type { BlockedOwner } from '../health/quota.ts';
 import { iso } from '../lib/clock.ts';
 import { counted } from '../lib/counted.ts';
 import { RetryLater } from '../lib/errors.ts';
+import type { Reader } from '../kube/api.ts';
 import { timeMs } from '../kube/views.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
 import type { Case, Fix } from './proposal.ts';
@@ -51,7 +53,8 @@ function impactInWords(impacts: readonly string[]): string[] {
   return impacts.length > 0 ? [`ready when noticed: ${impacts.slice(0, 10).join(', ')}${others}`] : [];
 }
 
-export async function quotaCase(subject: Subject, { reader }: DeriveDeps): Promise<Case | undefined> {
+export async function quotaCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
+  const reader = createOnce(deps.reader);
   const quota = await readQuota(reader, subject.namespace, subject.object);
   if (!quota) return undefined;
   const owners = await readBlocked(reader, subject.namespace, quota);
@@ -64,18 +67,46 @@ export async function quotaCase(subject: Subject, { reader }: DeriveDeps): Promi
     fix:
       owners.length === 0
         ? { refused: 'the quota refuses nobody at the moment' }
-        : fixOf(quota, blocked, workloads.length),
+        : fixOf(quota, blocked, await readOthers(reader, subject.namespace, quota, blocked)),
   };
 }
 
+interface Others {
+  quotas: string[];
+  workloads: Set<string>;
+}
+
+/** Other quotas that refuse some of them as well: each try of theirs is told of one only. */
+async function readOthers(reader: Reader, namespace: string, quota: QuotaObject, blocked: readonly BlockedOwner[]) {
+  const all = await reader.list<QuotaObject>('ResourceQuota', namespace);
+  const uids = new Set(blocked.map(({ uid }) => uid));
+  const others: Others = { quotas: [], workloads: new Set() };
+  for (const other of all.filter(({ metadata }) => metadata.uid !== quota.metadata.uid)) {
+    const found = await readBlocked(reader, namespace, other);
+    const both = found.filter((owner) => isWaiting(owner) && !owner.fits && uids.has(owner.uid));
+    if (both.length > 0) others.quotas.push(other.metadata.name);
+    for (const { workload } of both) others.workloads.add(workload);
+  }
+  return others;
+}
+
+function whatItBrings(blocked: readonly BlockedOwner[], { quotas, workloads }: Others): string {
+  const [all, still] = [new Set(blocked.map(({ workload }) => workload)).size, workloads.size];
+  const names = `${quotas.length === 1 ? 'ResourceQuota' : 'ResourceQuotas'} ${quotas.join(', ')}`;
+  const refuse = quotas.length === 1 ? 'refuses' : 'refuse';
+  if (still === 0) return `${counted(all, 'workload')} can start pods again.`;
+  if (still === all) return `${names} ${refuse} the same pods, which start when that is out of the way as well.`;
+  return `${counted(all - still, 'workload')} can start pods again, ${still} ${still === 1 ? 'is' : 'are'} refused by ${names} as well.`;
+}
+
 /** Deleting a quota that is in nobody's way helps nobody. */
-function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], workloads: number): Fix {
+function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], others: Others): Fix {
   const { name, uid } = quota.metadata;
   // Its use changes by the second: no verdict for ever is made of one look.
   if (blocked.every(({ fits }) => fits)) throw new RetryLater('the quota has room at the moment', 1_000);
   return {
     action: deleteResourceQuota as never,
     params: { name, uid },
-    why: `The namespace has no such limit afterwards; ${counted(workloads, 'workload')} can start pods again.`,
+    why: `The namespace has no such limit afterwards; ${whatItBrings(blocked, others)}`,
   };
 }

@@ -86,12 +86,20 @@ function allowedAction({ derived, earlier, notifyOnly, nowMs }: RecordFacts) {
   const before = recurrence(earlier, derived.action.type, nowMs);
   if (before) {
     const at = conditionOf(before, 'Applied')!.lastTransitionTime;
-    const times = earlier.filter((fix) => recurrence([fix], derived.action!.type, nowMs)).length + 1;
-    return {
-      why: `the same fix was applied at ${at} and did not last (${ordinal(times)} time in an hour)`,
-    };
+    const times = ordinal(timesInAnHour(earlier, derived.action.type, nowMs));
+    return { why: `the same fix was applied at ${at} and did not last (${times} time in an hour)` };
   }
   return { spec: derived.action };
+}
+
+/** How often it was broken, this time included: also when no fix was offered any more. One that follows another is no new time. */
+function timesInAnHour(earlier: readonly Remediation[], type: string, nowMs: number): number {
+  const isRecent = ({ metadata }: Remediation): boolean =>
+    nowMs - Date.parse(metadata.creationTimestamp) < recurrenceMs;
+  const before = earlier.filter(
+    (fix) => recurrence([fix], type, nowMs) || (!fix.spec.follows && isCleared(fix) && isRecent(fix)),
+  );
+  return before.length + 1;
 }
 
 const ordinal = (n: number): string => ['', 'first', 'second', 'third'][n] ?? `${n}th`;

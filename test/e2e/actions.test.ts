@@ -186,14 +186,21 @@ describe('what is broken is mended', { concurrency: 4 }, () => {
       for (const [n, words] of wanted.entries()) assert.match(real[n]!, words);
       assert.deepEqual(new Set(rehearsed), new Set(real));
       assert.deepEqual(await mintedBindings(cluster, namespace), []);
-      if (act.kind === 'ResourceQuota') return;
-      const isRestart = fix.spec.action?.type === 'RolloutRestart';
-      assert.deepEqual(theirs((await stage.read(namespace, act.kind))!, isRestart), theirs(before!, isRestart));
       const { undo = '' } = fix.status!.execution!;
-      if (undo.startsWith('kubectl ')) await cluster.kubectl([...undo.split(' ').slice(1), '--dry-run=server']);
-      else assert.match(undo, /^# nothing to put back/);
+      if (act.kind === 'ResourceQuota') {
+        await cluster.kubectl(['-n', namespace, 'create', '-f', '-'], { input: undo.split('\n')[1]! });
+        const quota = await cluster.get<{ spec: object }>('resourcequotas', namespace, 'checkout');
+        return assert.deepEqual(quota?.spec, { hard: { pods: '0' } });
+      }
+      const mended = (await stage.read(namespace, act.kind))!;
+      const isRestart = fix.spec.action?.type === 'RolloutRestart';
+      assert.deepEqual(theirs(mended, isRestart), theirs(before!, isRestart));
       if (!real[0]!.includes('pods/eviction'))
-        assert.equal((await stage.read(namespace, act.kind))!.metadata.annotations?.['tapfix.dev/fix'], fix.metadata.uid); // prettier-ignore
+        assert.equal(mended.metadata.annotations?.['tapfix.dev/fix'], fix.metadata.uid);
+      if (!undo.startsWith('kubectl ')) return assert.match(undo, /^# nothing to put back/);
+      await cluster.kubectl(undo.split(' ').slice(1));
+      const { spec } = (await stage.read(namespace, act.kind))!;
+      assert.deepEqual([spec.replicas, spec.template], [before!.spec.replicas, before!.spec.template], 'put back');
     });
 
   test('two after another on one Deployment, among foreign hands: both changes stand, and what is theirs is theirs', async () => {

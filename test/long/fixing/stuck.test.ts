@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { lateRecoveryMs } from '../../../src/controller/recovery.ts';
 import { conditionOf, phaseOf } from '../../../src/kube/remediation.ts';
 import { aGround, type GroundOptions } from './ground.ts';
 import { stuckShapes } from './faults.ts';
@@ -26,7 +27,7 @@ describe('a fix that comes to nothing', () => {
       await ground.until('failures', async () => (await ground.fixes()).every((fix) => phaseOf(fix) === 'Failed'), 600_000);
       const reasons = (await ground.fixes()).map((fix) => conditionOf(fix, 'Failed')?.reason);
       assert.deepEqual(new Set(reasons), new Set(['NotRecovered']), (await ground.told()).join('\n'));
-      await ground.clock.advance(120_000);
+      await ground.clock.advance(lateRecoveryMs + 60_000);
       assert.ok((await ground.fixes()).every((fix) => phaseOf(fix) === 'Failed'), (await ground.told()).join('\n'));
     });
 

@@ -105,6 +105,18 @@ test('the snapshot of a quota has its labels and annotations, without what kubec
   assert.deepEqual((JSON.parse(before) as { metadata: object }).metadata, { name: 'tight', labels: { tier: 'x' }, annotations: { team: 'a' } }); // prettier-ignore
 });
 
+test('a quota is put back with its labels and annotations, and with fewer of them rather than not at all', async () => {
+  const undo = async (annotations: object): Promise<object> => {
+    const world = quotaWorld();
+    world.server.change('ResourceQuota', 'shop', 'tight', { metadata: { labels: { tier: 'x' }, annotations } });
+    const command = (await planned(deletion(world))).undo;
+    return (JSON.parse(/\{.*\}/.exec(command)![0]) as { metadata: object }).metadata;
+  };
+  const helm = { 'meta.helm.sh/release-name': 'shop' };
+  assert.deepEqual(await undo(helm), { name: 'tight', labels: { tier: 'x' }, annotations: helm });
+  assert.deepEqual(await undo({ story: 'x'.repeat(5_000) }), { name: 'tight', labels: { tier: 'x' } });
+});
+
 test('a CronJob that is blocked is remembered, but nobody promises that it retries at once', async () => {
   const world = quotaWorld();
   const { metadata } = world.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} });

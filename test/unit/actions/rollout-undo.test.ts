@@ -48,6 +48,13 @@ test('it can be put back with kubectl', async () => {
   assert.equal(prepared.ok && prepared.undo, 'kubectl -n shop rollout undo deploy/checkout --to-revision=2');
 });
 
+test('a revision that will not be kept is not promised back', async () => {
+  const world = undoWorld();
+  world.server.change('Deployment', 'shop', 'checkout', { spec: { revisionHistoryLimit: 0 } });
+  const prepared = await prepare(world);
+  assert.match((prepared.ok && prepared.undo) || '', /^# what it runs now will not be kept /);
+});
+
 test('a Deployment without annotations gets them with the mark', async () => {
   const world = undoWorld();
   world.server.change('Deployment', 'shop', 'checkout', { metadata: { annotations: null } });

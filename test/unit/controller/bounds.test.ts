@@ -202,6 +202,40 @@ test('scaled to zero after the fix is not a recovery', async () => {
   assert.match(conditionOf(world.fix(), 'Failed')?.message ?? '', /scaled to zero/);
 });
 
+test('kept off every node after the fix, as a DaemonSet can be, is not a recovery', async () => {
+  const world = undoWorld();
+  const live = () => (imageOf(world.server) === good ? health({ ready: 0, desired: 0 }) : health({ healthy: false }));
+  world.start({}, { readHealth: async () => live() });
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(700_000);
+  assert.deepEqual([world.phase(), reason(world)], ['Failed', 'NotRecovered']);
+  assert.match(conditionOf(world.fix(), 'Failed')?.message ?? '', /none of it is to run any more/);
+});
+
+test('what was seen since the fix to die after 50 s must hold for twice that, and the record says so', async () => {
+  const world = undoWorld();
+  world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { incident: { class: 'CrashLoop' } } });
+  let died = 0;
+  const live = () =>
+    imageOf(world.server) === good
+      ? health({ restarts: died, longestUptimeMs: died * 50_000 })
+      : health({ healthy: false });
+  world.start({}, { readHealth: async () => live() });
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(20_000);
+  died = 1;
+  await world.clock.advance(10_000);
+  died = 0; // a new pod, which has no past
+  await world.clock.advance(95_000);
+  assert.equal(world.phase(), 'Applied');
+  await world.clock.advance(10_000);
+  assert.equal(world.phase(), 'Recovered');
+  assert.match(conditionOf(world.fix(), 'Recovered')?.message ?? '', /held 100 s/);
+  assert.equal(world.fix().status?.execution?.stableSeconds, 100);
+});
+
 /** Nobody is refused at this moment but a StatefulSet that would be let in: no plan can be made of that. */
 function makeRoomForAMoment(world: World): void {
   makeRoom(world, 2);

@@ -60,6 +60,29 @@ test('a target that keeps moving under the rehearsal: no verdict, and accepted o
   assert.equal(word(world, 'Rehearsed')?.status, 'True');
 });
 
+test('an admission webhook that is down while it is rehearsed: said on the card, and rehearsed once it is up again', async () => {
+  const world = undoWorld();
+  world.server.hooks.before = ({ dryRun }) => {
+    if (dryRun) throw new ApiError('failed calling webhook "no-friday": connection refused', 500, 'InternalError');
+  };
+  world.start();
+  await world.clock.advance(300_000);
+  assert.deepEqual([word(world, 'Rehearsed')?.status, word(world, 'Rehearsed')?.reason], ['False', 'NoAnswer']);
+  assert.match(word(world, 'Rehearsed')?.message ?? '', /no-friday/);
+  const writes = world.server.calls.filter(({ verb, kind }) => verb === 'patch' && kind === 'Remediation').length;
+  await world.clock.advance(120_000);
+  assert.equal(
+    world.server.calls.filter(({ verb, kind }) => verb === 'patch' && kind === 'Remediation').length,
+    writes,
+  );
+  delete world.server.hooks.before;
+  await world.clock.advance(60_000);
+  assert.deepEqual([word(world, 'Rehearsed')?.status, word(world, 'Confirmed')?.status], ['True', 'True']);
+  world.approve();
+  await world.clock.advance(60_000);
+  assert.equal(world.phase(), 'Recovered');
+});
+
 test('rights that cannot be minted because something is missing: said on the card, not tried in silence', async () => {
   const world = undoWorld();
   world.server.hooks.before = ({ verb, kind }) => {
@@ -102,6 +125,19 @@ test('approved with kubectl while nothing had been shown: what a colleague rolle
   await world.clock.advance(10_000);
   assert.equal(imageOf(world.server), 'shop/checkout:1.43-hotfix');
   assert.equal(word(world, 'Failed')?.reason, 'NotConfirmed');
+});
+
+test('approved with kubectl while it is being rehearsed: the preview that comes then was shown to nobody', async () => {
+  const world = undoWorld();
+  world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { proposedBy: 'ben@example.com' } });
+  world.server.hooks.after = async ({ verb, kind, dryRun }) => {
+    if (kind === 'Deployment' && dryRun && world.fix().spec.approval.state === 'Pending')
+      world.approve('ada@example.com');
+    if (verb === 'patch') await world.clock.sleep(20);
+  };
+  world.start({}, { derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: 'no' }) });
+  await world.clock.advance(10_000);
+  assert.deepEqual([word(world, 'Failed')?.reason, world.changes()], ['NotConfirmed', []]);
 });
 
 test('an incident about one workload is no reason to change another', async () => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeRecovery, nextStable, notHelped } from '../../../src/controller/recovery.ts';
+import { judgeRecovery, nextStable, notHelped, recoveryFacts } from '../../../src/controller/recovery.ts';
+import type { LiveHealth } from '../../../src/health/live.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { aConfig } from '../../support/config.ts';
 import { health } from './world.ts';
 
 const run = { sinceMs: 1000, restarts: 0, readAtMs: 4000 };
@@ -36,18 +39,54 @@ for (const { name, stable, nowMs, want } of verdicts) {
 
 const sick = (ready: number, desired = 3) =>
   health({ healthy: false, ready, desired, why: `${ready}/${desired} ready` });
-const helps = [
+const config = aConfig();
+const fixWith = (execution: object, failureClass = 'CrashLoop') =>
+  ({ spec: { incident: { class: failureClass } }, status: { execution } }) as unknown as Remediation;
+
+const windows = [
+  { name: 'as foreseen', class: 'CrashLoop', foreseen: 30, uptime: 0, want: 30_000 },
+  { name: 'longer, when it was seen to live longer since', class: 'CrashLoop', foreseen: 30, uptime: 50_000, want: 100_000 },
+  { name: 'not shorter, when new pods have no past', class: 'OOMKilled', foreseen: 120, uptime: 20_000, want: 120_000 },
+  { name: 'not longer than ten minutes', class: 'OOMKilled', foreseen: 30, uptime: 86_400_000, want: 600_000 },
+  { name: 'as foreseen, of what is no loop', class: 'ImagePull', foreseen: 30, uptime: 50_000, want: 30_000 },
+]; // prettier-ignore
+for (const { name, class: failureClass, foreseen, uptime, want } of windows)
+  test(`it must hold ${name}`, () => {
+    const fix = fixWith({ stableSeconds: foreseen }, failureClass);
+    assert.equal(recoveryFacts(fix, { config, nowMs: 0, live: health({ longestUptimeMs: uptime }) }).windowMs, want);
+  });
+
+const helps: {
+  name: string;
+  before: number | undefined;
+  live: LiveHealth;
+  worse: number | undefined;
+  asManyAtMs?: number;
+}[] = [
   { name: 'as few as before', before: 0, live: sick(0), worse: undefined },
   { name: 'more than before, and not enough', before: 1, live: sick(2), worse: undefined },
   { name: 'fewer than before', before: 2, live: sick(0), worse: 0 },
   { name: 'fewer than before, because fewer are wanted', before: 5, live: sick(2, 2), worse: undefined },
   { name: 'fewer than before, and than are wanted by now', before: 5, live: sick(2), worse: 2 },
+  { name: 'fewer than before, and so for a while', before: 2, live: sick(0), worse: 0, asManyAtMs: 300_000 },
+  {
+    name: 'fewer than before at this moment: it comes and goes',
+    before: 2,
+    live: sick(0),
+    worse: undefined,
+    asManyAtMs: 300_001,
+  },
   { name: 'it is gone', before: 2, live: sick(0, 0), worse: undefined },
   { name: 'how it was before is not known', before: undefined, live: sick(0), worse: undefined },
 ];
-for (const { name, before, live, worse } of helps)
+for (const { name, before, live, worse, asManyAtMs } of helps)
   test(`not recovered, ${name}`, () => {
-    const { message, execution } = notHelped(before, live, 600_000);
+    const { message, execution } = notHelped(fixWith({ readyBefore: before }), {
+      live,
+      config,
+      nowMs: 600_000,
+      ...(asManyAtMs !== undefined && { asManyAtMs }),
+    });
     assert.equal(execution?.readyAfter, worse);
     const words = worse === undefined ? '' : `it made it worse, ${worse} ready and ${before} before it; `;
     assert.equal(message, `${words}did not recover within 10 min: ${live.why}`);

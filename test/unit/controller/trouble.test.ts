@@ -58,6 +58,18 @@ test('a status update of the target between reading and writing is no obstacle',
   assert.equal(imageOf(world.server), good);
 });
 
+test('nor are many of them: a busy namespace is no reason to give an approval up', async () => {
+  const world = await proposed(undoWorld);
+  let updates = 0;
+  world.server.hooks.before = (call) => {
+    if (realChange(call) && updates < 12) world.server.change('Deployment', 'shop', 'checkout', { status: { replicas: updates++ } }); // prettier-ignore
+  };
+  world.approve();
+  await world.clock.advance(10_000);
+  assert.deepEqual([world.phase(), updates], ['Applied', 12]);
+  assert.equal(world.changes().filter(realChange).length, 1);
+});
+
 test('a rollout between reading and writing is never overwritten', async () => {
   const world = await proposed(undoWorld);
   const theirs = template('shop/checkout:1.43');
@@ -133,6 +145,10 @@ test('a server that never takes the change is given up, and the target was not t
   world.approve();
   await world.clock.advance(400_000);
   assert.deepEqual([world.phase(), reason(world)], ['Failed', 'NoAnswer']);
+  assert.match(
+    conditionOf(world.fix(), 'Failed')?.message ?? '',
+    /10 tries: failed calling webhook; nothing was changed$/,
+  );
   assert.equal(imageOf(world.server), bad);
 });
 

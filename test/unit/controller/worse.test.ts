@@ -34,6 +34,26 @@ test('one after which as few are ready only did not help', async () => {
   assert.equal(conditionOf(world.fix(), 'Failed')?.message, 'did not recover within 2 min: sick');
 });
 
+test('what comes and goes as before is not called worse for the moment at which its time is over', async () => {
+  const world = undoWorld();
+  world.config.recovery = { stableFor: 30_000, timeout: 120_000 };
+  // 40 s up and 20 s down, all the time: up when it was approved, down when its time is over.
+  const ready = (): number => (world.clock.now() % 60_000 < 40_000 ? 2 : 0);
+  let last = -1;
+  const readHealth = async () => {
+    if (world.phase() !== 'Failed') last = ready();
+    return health({ healthy: false, why: 'sick', ready: ready() });
+  };
+  world.start({}, { readHealth });
+  await world.clock.advance(60_000 - (world.clock.now() % 60_000) + 10_000);
+  world.approve();
+  await world.clock.advance(200_000);
+  assert.deepEqual([world.phase(), last], ['Failed', 0]);
+  assert.equal(world.fix().status?.execution?.readyBefore, 2);
+  assert.equal(madeItWorse(world.fix()), undefined);
+  assert.equal(conditionOf(world.fix(), 'Failed')?.message, 'did not recover within 2 min: sick');
+});
+
 test('of a quota those whom it blocked are compared, before and after', async () => {
   const world = quotaWorld();
   world.server.change('Deployment', 'shop', 'api', { status: { replicas: 2, updatedReplicas: 2, readyReplicas: 1, availableReplicas: 1 } }); // prettier-ignore

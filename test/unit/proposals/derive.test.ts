@@ -66,6 +66,32 @@ test('a quota with room for one of two that it refused still stands in the way o
   assert.equal((await ask(quota))?.action?.type, 'DeleteResourceQuota');
 });
 
+/** What the ReplicaSet of `name` was told at its last tries, newest first. */
+function refusedBy(server: ReturnType<typeof fakeServer>, name: string, quotas: readonly string[]): void {
+  const { uid, name: set } = server.get('ReplicaSet', 'shop', `${name}-7d9f8b6c5d`)!.metadata;
+  const involvedObject = { kind: 'ReplicaSet', namespace: 'shop', name: set, uid };
+  for (const [n, quota] of quotas.entries()) {
+    const message = `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
+    const lastTimestamp = `2026-11-16T03:11:${50 - n}Z`;
+    server.seed('Event', 'shop', { metadata: { name: `${set}.${quota}` }, reason: 'FailedCreate', message, involvedObject, lastTimestamp }); // prettier-ignore
+  }
+}
+
+for (const [who, want] of [
+  [['api'], '1 workload can start pods again, 1 is refused by ResourceQuota full as well.'],
+  [['api', 'web'], 'ResourceQuota full refuses the same pods, which start when that is out of the way as well.'],
+] as const)
+  test(`a second quota that refuses ${who.join(' and ')} as well: nobody is promised what one deletion does not bring`, async () => {
+    const { server, ask } = aCluster();
+    server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '1' } } });
+    for (const name of ['full', 'roomy'])
+      server.seed('ResourceQuota', 'shop', { metadata: { name }, spec: { hard: { pods: '1' } }, status: { used: { pods: name === 'full' ? '1' : '0' } } }); // prettier-ignore
+    for (const name of who) refusedBy(server, name, ['tight', 'full', 'roomy']);
+    const derived = await ask(quota);
+    assert.equal(derived?.action?.type, 'DeleteResourceQuota');
+    assert.equal(derived.rationale.split(' Put it back')[0], `The namespace has no such limit afterwards; ${want}`);
+  });
+
 const refused = (refusal: string) =>
   ({
     kind: 'ReplicaSet',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { remediationSpecSchema } from '../../../src/kube/remediation.ts';
+import { type Remediation, remediationSpecSchema } from '../../../src/kube/remediation.ts';
 import { recurrence, remediationBody, remediationSpec, type RecordFacts } from '../../../src/proposals/record.ts';
 import { aFix, at, condition, aConfig } from '../../support/fixes.ts';
 
@@ -25,6 +25,16 @@ const facts = (over: Partial<RecordFacts> = {}): RecordFacts => ({
   ...over,
 });
 const applied = (clock: string, n = 1) => aFix({ n, phase: 'Recovered', conditions: [condition('Applied', clock)] });
+/** Told without a fix, and over. */
+const noticed = (clock: string, n = 1): Remediation => {
+  const { action: _, ...spec } = aFix().spec;
+  const fix = aFix({ n, phase: 'Resolved', conditions: [condition('IncidentCleared', clock)] });
+  return { ...fix, spec, metadata: { ...fix.metadata, creationTimestamp: at(clock) } };
+};
+const followed = (fix: Remediation): Remediation => ({
+  ...fix,
+  spec: { ...fix.spec, follows: { name: 'a', uid: 'b' } },
+});
 
 test('a spec says everything, pending and with its ttl, and fits the resource', () => {
   const spec = remediationSpec(facts());
@@ -41,6 +51,9 @@ const offered: { name: string; facts: Partial<RecordFacts>; want: string }[] = [
   { name: 'the namespace is notify-only', facts: { notifyOnly: true }, want: 'nothing is changed in this namespace' },
   { name: 'it was applied 50 minutes ago', facts: { earlier: [applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)' },
   { name: 'it was applied twice within the hour', facts: { earlier: [applied('02:40:00', 2), applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:40:00Z and did not last (third time in an hour)' },
+  { name: 'it was applied, came again without a fix, and comes a third time', facts: { earlier: [noticed('02:30:00', 2), applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (third time in an hour)' },
+  { name: 'another card of the same time followed the first', facts: { earlier: [followed(noticed('02:30:00', 2)), applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)' },
+  { name: 'it came before that as well, more than an hour ago', facts: { earlier: [applied('02:10:00', 2), noticed('01:50:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)' },
   { name: 'it was applied 61 minutes ago', facts: { earlier: [applied('01:59:00')] }, want: 'offered' },
   { name: 'it was proposed before, but never applied', facts: { earlier: [aFix({ phase: 'Rejected' })] }, want: 'offered' },
   { name: 'another type of fix was applied before', facts: { earlier: [{ ...applied('02:40:00'), spec: { ...applied('02:40:00').spec, action: { type: 'DeleteResourceQuota' } } }] }, want: 'offered' },
