@@ -10,6 +10,8 @@ export interface SeenClass extends FailureClass {
   message: string;
   firstMs: number;
   lastMs: number;
+  /** The newest of the times that its signals were said to be of. */
+  saidAtMs?: number;
   /** Patience ends here. */
   dueMs: number;
   count: number;
@@ -90,6 +92,8 @@ export function fold(before: Incident | undefined, now: Seen): Incident {
 
 function foldClass(before: SeenClass | undefined, { signal, row, nowMs, times = 1 }: Seen): SeenClass {
   const { class: name, reason, message } = signal;
+  const saidAtMs = Math.max(before?.saidAtMs ?? 0, signal.saidAtMs ?? 0);
+  const said = saidAtMs > 0 ? { saidAtMs } : {};
   if (!before)
     return {
       ...row,
@@ -100,9 +104,10 @@ function foldClass(before: SeenClass | undefined, { signal, row, nowMs, times = 
       lastMs: nowMs,
       dueMs: nowMs + row.forMs,
       count: times,
+      ...said,
     };
   // That a list still has it is no second sighting.
-  return signal.listed ? before : { ...before, lastMs: nowMs, count: before.count + times };
+  return { ...before, ...said, ...(!signal.listed && { lastMs: nowMs, count: before.count + times }) };
 }
 
 /** Pure. The same with these classes, the most specific one first. */

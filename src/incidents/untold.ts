@@ -44,7 +44,9 @@ export function createUntold({ api, log, book, ledger, readings, teller }: Untol
     }
     const object = await withUid(incident);
     const named = seen.find(({ readable }) => readable) ?? seen[0];
-    const facts = await readings.look(key, named, { namespace, object, sinceMs: firstSeenMs }, nowMs);
+    // A list tells of what was long before we first saw it.
+    const sinceMs = Math.min(firstSeenMs, named.saidAtMs ?? firstSeenMs);
+    const facts = await readings.look(key, named, { namespace, object, sinceMs }, nowMs);
     const step = decideUntold({ ...facts, seen, lastSeenMs });
     if (step.do === 'wait') return { againInMs: step.ms };
     if (step.do === 'forget') return forget(incident, outcomes[step.because]);

@@ -42,5 +42,13 @@ export function detectEvent(event: EventView, extra: Extra = []): Signal | undef
   if (!found) return undefined;
   const { kind, name, uid, namespace } = event.object;
   const where = isClusterWide(kind) ? '' : namespace;
-  return { ...found, namespace: where, object: { kind, name, uid }, reason: event.reason, message: event.message };
+  const { reason, message, lastSeenMs: saidAtMs } = event;
+  return {
+    ...found,
+    namespace: where,
+    object: { kind, name, uid },
+    reason,
+    message,
+    ...(saidAtMs > 0 && { saidAtMs }),
+  };
 }

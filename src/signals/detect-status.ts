@@ -35,7 +35,9 @@ export function detectJob(job: JobView, nowMs: number): Signal[] {
   const { failed, owner, deleting } = job;
   const isNews = failed && (owner?.kind === 'CronJob' || nowMs - failed.sinceMs < newsMs);
   if (deleting || !failed || !isNews) return [];
-  return signalsOf('Job', job, [{ class: 'JobFailed', reason: failed.reason || 'Failed', message: failed.message }]);
+  const found = [{ class: 'JobFailed', reason: failed.reason || 'Failed', message: failed.message }];
+  const { sinceMs: saidAtMs } = failed;
+  return signalsOf('Job', job, found).map((signal) => ({ ...signal, ...(saidAtMs > 0 && { saidAtMs }) }));
 }
 
 export const detectClaim = (claim: ClaimView, known: KnownClass): Signal[] =>

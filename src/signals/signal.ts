@@ -10,6 +10,8 @@ export interface Signal {
   cause?: { kind: string; name: string };
   reason: string;
   message: string;
+  /** When it was, by the cluster's own words: tells what came after it, never how long to be patient. */
+  saidAtMs?: number;
   /** It was there when we (again) began to look: perhaps news, perhaps long known. */
   listed?: boolean;
   /** It was in the first list of this process: broken before we came. */

@@ -251,6 +251,23 @@ test('a CronJob that failed yesterday and has succeeded since: its kept failed r
   assert.deepEqual([street.fixes(), street.outcomes], [[], ['HealedBeforeTold']]);
 });
 
+for (const [what, failedAgoMs, cards] of [
+  ['before', 1_800_000, 0],
+  ['after', 300_000, 1],
+] as const)
+  test(`an event of the hour says that a run failed, ${what} the last success, and the run is gone: ${cards} card(s)`, async () => {
+    const street = aStreet();
+    const at = (agoMs: number): string => new Date(street.clock.now() - agoMs).toISOString();
+    const status = { lastSuccessfulTime: at(600_000) };
+    street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {}, status });
+    const object = { kind: 'Job', name: 'nightly-29400001', namespace: 'shop', uid: 'gone' };
+    const lastSeenMs = street.clock.now() - failedAgoMs;
+    const signal = detectEvent(anEvent({ object, reason: 'BackoffLimitExceeded', lastSeenMs }))!;
+    street.start().onSignal({ ...signal, listed: true, atStart: true });
+    await street.advance(120_000);
+    assert.equal(street.fixes().length, cards);
+  });
+
 test('one restart of a pod that had lived for long costs a moderate number of requests', async () => {
   const { street, process } = watching();
   const ended = { exitCode: 1, reason: 'Error', startedAt: '2026-11-01T03:11:00Z', finishedAt: '2026-11-16T03:12:00Z' };
