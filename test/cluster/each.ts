@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { buildPrograms, buildWorkload } from './build.ts';
 import { type Count, countTests, longestFirst } from './count-tests.ts';
 import { thisMachine, whatIsMissing } from './prerequisites.ts';
@@ -9,7 +9,10 @@ import { thisMachine, whatIsMissing } from './prerequisites.ts';
  * `each.ts PATTERN...` runs every test file in a cluster of its own, two at a time: most of their time is spent waiting
  * for what a cluster does. What a file says is printed when it has ended. E2E_AT_ONCE=1 runs one after the other.
  */
-const longest = ['crash', 'loop', 'storm', 'slack', 'truth', 'tap', 'fixing', 'watch', 'actions', 'demo'];
+
+/** Those that need the whole machine come first, by themselves. */
+const alone = ['storm'];
+const longest = ['crash', 'loop', 'slack', 'truth', 'tap', 'fixing', 'watch', 'actions', 'demo'];
 const atOnce = Number(process.env.E2E_AT_ONCE ?? 2);
 
 interface Ran {
@@ -25,8 +28,9 @@ async function main(patterns: readonly string[], signal: AbortSignal): Promise<n
   await buildPrograms((line) => console.error(line), signal);
   await buildWorkload(signal);
 
-  const waiting = [...files];
+  const waiting = files.filter((file) => !isAlone(file));
   const ran: Ran[] = [];
+  for (const file of files.filter(isAlone)) if (!signal.aborted) ran.push(await run(file, signal));
   const worker = async (): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift())
       ran.push(await run(file, signal));
@@ -40,6 +44,8 @@ async function main(patterns: readonly string[], signal: AbortSignal): Promise<n
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
   return red.length > 0 ? 1 : 0;
 }
+
+const isAlone = (file: string): boolean => alone.includes(basename(file, '.test.ts'));
 
 async function run(file: string, signal: AbortSignal): Promise<Ran> {
   const began = Date.now();

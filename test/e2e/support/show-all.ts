@@ -1,0 +1,67 @@
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { startFakeSlack } from '../../support/fake-slack.ts';
+import type { startFakeTelegram } from '../../support/fake-telegram.ts';
+import { ada, chatId } from './chat.ts';
+import { slackAda, slackChannel } from './slack.ts';
+
+type Telegram = Awaited<ReturnType<typeof startFakeTelegram>>;
+type Slack = Awaited<ReturnType<typeof startFakeSlack>>;
+
+/** A page of the list that "Show all" opens. */
+export interface Page {
+  title: string;
+  buttons: { text: string; data: string }[];
+  press(data: string): Promise<Page>;
+}
+
+/** On Telegram: a message of its own, which turns in place. */
+export async function openInTelegram(cluster: Cluster, telegram: Telegram): Promise<Page> {
+  const before = telegram.messages().length;
+  const [message] = telegram.messages().filter(({ buttons }) => buttons.some(({ text }) => text === 'Show all'));
+  telegram.press(message!.buttons.find(({ text }) => text === 'Show all')!.callback_data, { from: ada, message: message!.id, chat: String(chatId) }); // prettier-ignore
+  await cluster.waitFor('the list in Telegram', async () => telegram.messages().length > before, 30_000);
+  const { id } = telegram.messages().at(-1)!;
+  const page = (): Page => {
+    const shown = telegram.messages().find((one) => one.id === id)!;
+    return {
+      title: shown.text.split('\n')[0]!,
+      buttons: shown.buttons.map(({ text, callback_data }) => ({ text, data: callback_data })),
+      async press(data) {
+        const [answers, was] = [telegram.answers.length, JSON.stringify(shown)];
+        telegram.press(data, { from: ada, message: id, chat: String(chatId) });
+        const isDone = async (): Promise<boolean> => telegram.answers.length > answers && JSON.stringify(telegram.messages().find((one) => one.id === id)) !== was; // prettier-ignore
+        await cluster.waitFor('the page to turn in Telegram', isDone, 30_000);
+        return page();
+      },
+    };
+  };
+  return page();
+}
+
+/** The same on Slack: for the presser's eyes only. */
+export async function openInSlack(cluster: Cluster, slack: Slack): Promise<Page> {
+  const [message] = slack.messages().filter(({ buttons }) => buttons.some(({ text }) => text === 'Show all'));
+  const press = async (data: string, over: { message?: string; ephemeral?: boolean }): Promise<Page> => {
+    const before = slack.ephemerals.length;
+    slack.press(data, { from: slackAda, channel: slackChannel, ...over });
+    const shown = (): Slack['ephemerals'][number] | undefined =>
+      slack.ephemerals.slice(before).find(({ buttons }) => buttons !== undefined);
+    await cluster.waitFor('the list in Slack', async () => shown() !== undefined, 30_000);
+    return {
+      title: shown()!.text.split('\n')[0]!,
+      buttons: shown()!.buttons!.map(({ text, value }) => ({ text, data: value })),
+      press: (next) => press(next, { ephemeral: true, message: '1.2' }),
+    };
+  };
+  const { value } = message!.buttons.find(({ text }) => text === 'Show all')!;
+  return press(value, { message: message!.ts });
+}
+
+export const turned = async (page: Page, label: string): Promise<Page> =>
+  page.press(page.buttons.find(({ text }) => text.includes(label))!.data);
+
+/** Presses Approve of this workload; it is on the page. */
+export async function approve(page: Page, name: string): Promise<string> {
+  await page.press(page.buttons.find(({ text }) => text.startsWith(`${name} · Approve`))!.data);
+  return name;
+}
