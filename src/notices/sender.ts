@@ -1,4 +1,4 @@
-import type { Channel } from '../channels/channel.ts';
+import { type Channel, ChatMoved } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import { snoozedUntilMs } from '../kube/attention.ts';
 import type { Notice, NoticeSpec } from '../kube/notice.ts';
@@ -94,6 +94,7 @@ export function createSender(deps: SenderDeps): Sender {
     pacing.reserve(notice.spec, name, clock.now());
     const id = await channel.post(notice.spec, message, reminderOf(notice)?.replyTo).catch((error: unknown) => {
       pacing.release(notice.spec, name);
+      if (error instanceof ChatMoved) delivery.attempts -= 1; // none: it was sent to the wrong address
       throw error;
     });
     Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
@@ -108,6 +109,7 @@ export function createSender(deps: SenderDeps): Sender {
     try {
       await call();
     } catch (error) {
+      if (error instanceof ChatMoved) throw error;
       deps.onNotice?.('failed', notice.spec);
       if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
       await status.saveError(notice, delivery, scrub(messageOf(error)));

@@ -61,7 +61,7 @@ export async function startFakeTelegram({
   }
 
   const reply = (response: ServerResponse, status: number, body: object): void =>
-    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    misbehave(response, { status, body: JSON.stringify(body) });
   const refusal = (response: ServerResponse, { code, message, parameters }: Refused): void =>
     reply(response, code, { ok: false, error_code: code, description: message, ...(parameters && { parameters }) });
 
@@ -97,18 +97,19 @@ export async function startFakeTelegram({
     answerPoll(false);
   }
 
-  function reachable(body: Body): string {
+  /** Of a group that became a supergroup only who wants to write is told: check_chat_access of tdlib/telegram-bot-api. */
+  function reachable(body: Body, to: 'write' | 'edit' | 'read'): string {
     const chat = String(body['chat_id']);
     if (kicked.has(chat)) throw new Refused(403, 'Forbidden: bot was kicked from the supergroup chat');
     const migrate_to_chat_id = moved.get(chat);
-    if (migrate_to_chat_id !== undefined)
+    if (migrate_to_chat_id !== undefined && to === 'write')
       throw new Refused(400, 'Bad Request: group chat was upgraded to a supergroup chat', { migrate_to_chat_id });
     if (!chats.includes(chat)) throw new Refused(400, 'Bad Request: chat not found');
     return chat;
   }
 
-  function checked(body: Body): Omit<SentMessage, 'id'> {
-    const chat = reachable(body);
+  function checked(body: Body, to: 'write' | 'edit'): Omit<SentMessage, 'id'> {
+    const chat = reachable(body, to);
     const text = body['parse_mode'] === 'HTML' ? parsed(String(body['text'])) : String(body['text']);
     if (text.length === 0) throw new Refused(400, 'Bad Request: message text is empty');
     if (text.length > 4096) throw new Refused(400, 'Bad Request: message is too long');
@@ -131,16 +132,17 @@ export async function startFakeTelegram({
 
   const methods: Record<string, (body: Body) => unknown> = {
     getMe: () => ({ id: 123456789, is_bot: true, first_name: 'tapfix', username: 'tapfix_bot' }),
-    getChat: (body) => ({ id: Number(reachable(body)), type: 'supergroup' }),
+    getChat: (body) => ({ id: Number(reachable(body, 'read')), type: 'supergroup' }),
+    sendChatAction: (body) => reachable(body, 'write') !== '',
     sendMessage(body) {
       const id = 4711 + messages.size;
-      messages.set(id, { id, ...checked(body) });
+      messages.set(id, { id, ...checked(body, 'write') });
       return { message_id: id, date: 0, chat: { id: Number(body['chat_id']), type: 'supergroup' } };
     },
     editMessageText(body) {
       const before = messages.get(Number(body['message_id']));
-      if (!before) throw new Refused(400, 'Bad Request: message to edit not found');
-      const next = checked(body);
+      const next = checked(body, 'edit');
+      if (before?.chat !== next.chat) throw new Refused(400, 'Bad Request: message to edit not found');
       if (next.text === before.text && JSON.stringify(next.buttons) === JSON.stringify(before.buttons)) {
         throw new Refused(
           400,
@@ -214,12 +216,8 @@ export async function startFakeTelegram({
     upgrade(chat: string, to: string, isTold = false): void {
       moved.set(chat, Number(to));
       chats.push(to);
-      const message = {
-        message_id: 1,
-        date: 1,
-        chat: { id: Number(chat), type: 'group' },
-        migrate_to_chat_id: Number(to),
-      };
+      const old = { id: Number(chat), type: 'group' };
+      const message = { message_id: 1, date: 1, chat: old, migrate_to_chat_id: Number(to) };
       if (isTold) updates.push({ update_id: nextUpdate++, message });
       answerPoll(false);
     },
