@@ -78,7 +78,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const deliveries = createDeliveries();
   const pacing = createPacing();
   const status = createNoticeStatus(deps);
-  const times = createChatTimes({ clock, shelf, deliveries, pacing });
+  const times = createChatTimes({ clock, current, shelf, deliveries, pacing });
   const sender = createSender({ ...deps, current, ...times, pacing, status });
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, Step & { do: 'open' }>();
@@ -219,7 +219,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const members = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
     if (channel && notice.spec.form !== 'reminder' && members.some((fix) => !isOverInChat(fix))) {
       const nowMs = clock.now();
-      const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), pacing.waitMs(notice.spec, 'state', nowMs));
+      const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), times.editWaitMs(notice.spec, 'state'));
       if (waitMs > 0) return { againInMs: waitMs };
       await sender.sayFarewell({ notice, members, channel, delivery: deliveries.of(notice) });
     }

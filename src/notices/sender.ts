@@ -31,6 +31,7 @@ export interface SenderDeps {
   status: NoticeStatusWriter;
   /** When messages were posted in that chat, the last minute's at least. */
   postTimes(address: Address): number[];
+  editWaitMs(address: Address, about: 'counts' | 'state' | 'press'): number;
   /** A storm is being told there: other messages keep quiet as well. */
   isStormy(address: Address): boolean;
   /** For counting. */
@@ -74,7 +75,7 @@ export function createSender(deps: SenderDeps): Sender {
     if (due.do === 'wait') return soonest([due.ms, ...members.map((fix) => untilClosedMs(fix, nowMs))]);
     const forPress = due.do === 'edit' && due.about === 'state' && isAnswering;
     const waitMs =
-      due.do === 'post' ? postWaitMs(notice, nowMs) : pacing.waitMs(notice.spec, forPress ? 'press' : due.about, nowMs);
+      due.do === 'post' ? postWaitMs(notice, nowMs) : deps.editWaitMs(notice.spec, forPress ? 'press' : due.about);
     if (waitMs > 0) return waitMs;
     await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message()));
     deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec);
