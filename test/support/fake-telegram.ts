@@ -41,6 +41,7 @@ export async function startFakeTelegram({
   const stale = new Set<string>();
   let updates: { update_id: number; callback_query?: object; message?: object }[] = [];
   const kicked = new Set<string>();
+  const goneTopics = new Set<number>();
   const moved = new Map<string, number>();
   let commands: { command: string; description: string }[] = [];
   let nextUpdate = 1000;
@@ -119,15 +120,11 @@ export async function startFakeTelegram({
       throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID');
     }
     const thread = body['message_thread_id'] as number | undefined;
+    // The first topic of a forum has no number.
+    if (thread === 1 || goneTopics.has(Number(thread))) throw new Refused(400, 'Bad Request: message thread not found');
     const replyTo = (body['reply_parameters'] as { message_id?: number } | undefined)?.message_id;
-    return {
-      chat,
-      ...(thread !== undefined && { thread }),
-      ...(replyTo !== undefined && { replyTo }),
-      text,
-      silent: body['disable_notification'] === true,
-      buttons,
-    };
+    const where = { chat, ...(thread !== undefined && { thread }), ...(replyTo !== undefined && { replyTo }) };
+    return { ...where, text, silent: body['disable_notification'] === true, buttons };
   }
 
   const methods: Record<string, (body: Body) => unknown> = {
@@ -212,6 +209,7 @@ export async function startFakeTelegram({
     refused: (): number => refused,
     commands: () => commands,
     kick: (chat: string, back = false): void => void (back ? kicked.delete(chat) : kicked.add(chat)),
+    endTopic: (thread: number): void => void goneTopics.add(thread),
     /** The group becomes a supergroup: another chat, and the members are told so in the old one. */
     upgrade(chat: string, to: string, isTold = false): void {
       moved.set(chat, Number(to));

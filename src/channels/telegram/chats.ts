@@ -1,6 +1,6 @@
 import { GrammyError } from 'grammy';
 import type { Log } from '../../lib/log.ts';
-import { ChatMoved } from '../channel.ts';
+import { ChatMoved, type Place } from '../channel.ts';
 import type { Trouble } from './errors.ts';
 import { troubleIn } from './errors.ts';
 
@@ -12,12 +12,15 @@ export interface Chats {
   now(chat: string): string;
   /** https://core.telegram.org/bots/api#responseparameters */
   moved(from: string, to: string): void;
+  /** What belongs there is said in the chat itself, rather than nowhere: one line for each topic. */
+  withoutTopic(place: Place): void;
   /** What went wrong last and has not gone well since. */
   trouble(): Trouble | undefined;
 }
 
 export function createChats(log: Log): Chats {
   const movedTo = new Map<string, string>();
+  const noTopic = new Set<string>();
   const inChat = new Map<string, Trouble>();
 
   function moved(from: string, to: string): void {
@@ -28,6 +31,11 @@ export function createChats(log: Log): Chats {
   }
 
   return {
+    withoutTopic({ chat, thread }) {
+      const topic = `${chat} ${thread}`;
+      if (!noTopic.has(topic)) log.warn({ chat, thread }, 'telegram topic is not there, said in its chat');
+      noTopic.add(topic);
+    },
     moved,
     now: (chat) => movedTo.get(chat) ?? chat,
     trouble: () => [...inChat.values()][0],

@@ -100,5 +100,8 @@ export const isGone = (error: unknown): boolean =>
   refusedBecause(error, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
 /** In a group that is a supergroup since. */
 export const isLeftBehind = (error: unknown): boolean => refusedBecause(error, /upgraded to a supergroup/i);
+/** Deleted or closed; or the first one of a forum, which has no number. */
+export const isTopicGone = (error: unknown): boolean =>
+  refusedBecause(error, /message thread not found|TOPIC_(CLOSED|DELETED)/i);
 export const isBadMarkup = (error: unknown): boolean => refusedBecause(error, /can't parse entities/i);
 export const isStalePress = (error: unknown): boolean => refusedBecause(error, /query is too old|query ID is invalid/i);

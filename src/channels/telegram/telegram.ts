@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../notices/message.ts';
 import { type Channel, type ChannelHealth, ChatMoved, type Place } from '../channel.ts';
 import { paced } from '../pace.ts';
-import { NoToken, asOutboxError, isBadMarkup, isGone, isLeftBehind, isNotModified } from './errors.ts';
+import { NoToken, asOutboxError, isBadMarkup, isGone, isLeftBehind, isNotModified, isTopicGone } from './errors.ts';
 import { createChats } from './chats.ts';
 import { createAnswers } from './answers.ts';
 import { createPoller } from './poll.ts';
@@ -42,13 +42,19 @@ export function createTelegram({ token, apiRoot, chats: own = [], log, clock }: 
 
   async function post(place: Place, message: Message, replyTo?: string): Promise<string> {
     const { html, keyboard } = renderTelegram(message);
-    const options = { ...base(message), ...thread(place), ...reply(replyTo), reply_markup: keyboard };
+    const options = { ...base(message), ...reply(replyTo), reply_markup: keyboard };
     // After a timeout nobody knows whether it arrived; it is tried again later, and may then be there twice.
     return about(place.chat, async (bot) => {
-      const sent = await withoutMarkupIfRefused(
-        () => bot.sendMessage(place.chat, html, { ...options, parse_mode: 'HTML' }),
-        () => bot.sendMessage(place.chat, plainText(message), options),
-      );
+      const send = (topic: object) =>
+        withoutMarkupIfRefused(
+          () => bot.sendMessage(place.chat, html, { ...options, ...topic, parse_mode: 'HTML' }),
+          () => bot.sendMessage(place.chat, plainText(message), { ...options, ...topic }),
+        );
+      const sent = await send(thread(place)).catch((error: unknown) => {
+        if (!isTopicGone(error)) throw error;
+        chats.withoutTopic(place);
+        return send({});
+      });
       return String(sent.message_id);
     });
   }

@@ -87,6 +87,19 @@ test('told of it in the chat, or by asking at the start, it is known before anyt
   assert.equal(asks.channel.health().ok, true);
 });
 
+test('a topic that is gone, or has no number: said in the chat itself rather than nowhere, and one line says so', async (t) => {
+  const { fake, channel, said, lines } = await aChannel(t);
+  fake.endTopic(17);
+  const id = await channel.post({ ...place, thread: '17' }, card);
+  await channel.post({ ...place, thread: '17' }, card);
+  await channel.edit({ ...place, thread: '17' }, id, later);
+  await channel.post({ ...place, thread: '1' }, card);
+  await channel.post({ ...place, thread: '7' }, card);
+  assert.deepEqual(fake.messages().map(({ thread }) => thread), [undefined, undefined, undefined, 7]); // prettier-ignore
+  assert.deepEqual(said(), Array(2).fill('telegram topic is not there, said in its chat'));
+  assert.deepEqual(lines[0]!.fields, { chat: '-100500', thread: '17' });
+});
+
 test('a chat that it is not in is noticed at the start: one line, and the readiness', async (t) => {
   const { channel, run, said } = await aChannel(t, { chats: ['-100999'], pollMs: 5 });
   run();
