@@ -11,17 +11,17 @@ const atOnce = 4;
 /**
  * "I'm on it" for everything that a message tells of. Each is judged and written down as if it had been pressed alone;
  * the presser is answered as soon as the first is, and the others follow. Where somebody may not decide, nothing is said
- * in their name.
+ * in their name. undefined: there is nobody to be on.
  */
 export async function acknowledgeAll(
   press: Press,
   members: readonly Remediation[],
   onPress: (press: Press) => Promise<Answer>,
-): Promise<Answer> {
+): Promise<Answer | undefined> {
   const open = members.filter((fix) => needsSomebody(fix) && whoIsOnIt(fix) !== press.by);
   const say = (fix: Remediation): Promise<Answer> => onPress({ ...press, data: encodePress('k', fix) });
   const forbidden = new Set<string | undefined>(); // namespaces
-  let refusal: Answer = { say: 'You are on it already, or it is over.', alert: true };
+  let refusal: Answer | undefined;
   for (const [index, fix] of open.entries()) {
     if (forbidden.has(fix.metadata.namespace)) continue;
     const answer = await say(fix);

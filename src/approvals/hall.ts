@@ -5,7 +5,6 @@ import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Confirms } from './confirms.ts';
-import type { Refusal } from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
 import type { Request, Said } from './verb.ts';
 
@@ -39,5 +38,3 @@ export interface CommandRow extends CommandHint {
 
 /** How long something may be snoozed or muted. */
 export const [shortestMs, longestMs] = [60_000, 7 * 86_400_000];
-
-export const no = ({ say }: Pick<Refusal, 'say'>): Answer => ({ say, alert: true });

@@ -13,6 +13,7 @@ import { composePage } from '../notices/page.ts';
 import { decodeAll, decodePage, type PageRef } from '../notices/page-payload.ts';
 import { acknowledgeAll } from './all.ts';
 import { decodePress } from './press.ts';
+import { refuse, type Refusal } from './rules.ts';
 
 /** A Notice as it is on the phone. */
 export interface Told {
@@ -36,6 +37,9 @@ export interface PagesDeps {
   onPress(press: Press): Promise<Answer>;
 }
 
+const unknown = refuse('UnknownMessage', 'tapfix does not know this message here; nothing was done.');
+const nothingLeft = refuse('AlreadyDecided', 'You are on it already, or it is over.');
+
 /** Longest that a page waits to say how a decision went; the next time it is looked at it says so anyway. */
 const readingMs = 1_000;
 
@@ -54,7 +58,8 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
     const { ref, inner } = found;
     const told = deps.told(ref.notice);
     const message = told && isAtHome(press, told) ? told.message : undefined;
-    if (!told || message === undefined) return inner ? deps.onPress({ ...press, data: inner }) : refuse(press);
+    if (!told || message === undefined)
+      return inner ? deps.onPress({ ...press, data: inner }) : refused(press, unknown);
     const inPlace = press.message !== message;
     if (!inner) return { say: '', alert: false, show: render(told, told.members, ref), inPlace };
     const answer = await deps.onPress({ ...press, data: inner, message });
@@ -64,14 +69,15 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
   }
 
   /** Only on the message itself: it says how many they are. */
-  function onAll(press: Press, told: Told | undefined): Promise<Answer> | Answer {
+  async function onAll(press: Press, told: Told | undefined): Promise<Answer> {
     const isOn = told !== undefined && isAtHome(press, told) && press.message === told.message;
-    return isOn ? acknowledgeAll(press, told.members, deps.onPress) : refuse(press);
+    if (!isOn) return refused(press, unknown);
+    return (await acknowledgeAll(press, told.members, deps.onPress)) ?? refused(press, nothingLeft);
   }
 
-  function refuse({ by, name, channel }: Press): Answer {
-    log.info({ audit: true, decision: 'Refused', by, name, channel, reason: 'UnknownMessage' }, 'decision');
-    return { say: 'tapfix does not know this message here; nothing was done.', alert: true };
+  function refused({ by, name, channel }: Press, { reason, say }: Refusal): Answer {
+    log.info({ audit: true, decision: 'Refused', by, name, channel, reason }, 'decision');
+    return { say, alert: true };
   }
 
   function render({ notice }: Told, members: readonly Remediation[], ref: PageRef): Message {

@@ -62,11 +62,23 @@ export interface ChannelHealth {
   detail: string;
 }
 
+/** It cannot be posted there: that chat has another id since. What was posted before stays where it is. */
+export class ChatMoved extends Error {
+  override readonly name = 'ChatMoved';
+  readonly to: string;
+  constructor(to: string) {
+    super(`the chat is ${to} now`);
+    this.to = to;
+  }
+}
+
 export interface Channel {
   readonly name: ChannelName;
   /** What an earlier process showed may be off the screen: what is still to be decided is shown again. */
   readonly forgets?: boolean;
-  /** Returns the vendor's id of the message. Throws RetryLater when it may be tried again. `replyTo`: the message it answers. */
+  /** The id that this chat has now, where vendors change them: as far as it is known. */
+  chatNow?(chat: string): string;
+  /** Returns the vendor's id of the message. Throws RetryLater when it may be tried again, ChatMoved when it belongs elsewhere. `replyTo`: the message it answers. */
   post(place: Place, message: Message, replyTo?: string): Promise<string>;
   /** An identical edit and a message that is gone are not errors. */
   edit(place: Place, id: string, message: Message): Promise<void>;

@@ -10,10 +10,8 @@ export interface Pace {
 export function paced(channel: Channel, { minTimeMs, maxConcurrent }: Pace): Channel {
   const limiter = new Bottleneck({ minTime: minTimeMs, maxConcurrent });
   return {
-    name: channel.name,
+    ...channel,
     post: (place, message, replyTo) => limiter.schedule(() => channel.post(place, message, replyTo)),
     edit: (place, id, message) => limiter.schedule(() => channel.edit(place, id, message)),
-    run: (handlers, signal) => channel.run(handlers, signal),
-    health: () => channel.health(),
   };
 }

@@ -4,7 +4,8 @@ import { foundAtStart, type Remediation, severities } from '../kube/remediation.
 /** When the process started that found it broken already; undefined: it broke while somebody looked. */
 export const startOf = ({ metadata }: Remediation): string | undefined => metadata.annotations?.[foundAtStart];
 
-const rankOf = ({ spec }: Remediation): number => severities.indexOf(spec.incident.severity);
+/** Lower is more severe. */
+export const rankOf = ({ spec }: Remediation): number => severities.indexOf(spec.incident.severity);
 
 /**
  * Pure. Whether this belongs into the message that told what that start found: patience differs, so they come one after

@@ -1,5 +1,8 @@
+import type { Config } from '../config/schema.ts';
 import type { Notice } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
+import { canBeApproved } from './context.ts';
 import type { Deliveries, Pacing } from './delivery.ts';
 import { isStuck } from './delivery.ts';
 import type { Address } from './route.ts';
@@ -8,6 +11,7 @@ import type { Shelf } from './shelf.ts';
 
 export interface ChatTimesDeps {
   clock: Clock;
+  current(): Config;
   shelf: Shelf;
   deliveries: Deliveries;
   pacing: Pacing;
@@ -16,7 +20,7 @@ export interface ChatTimesDeps {
 const minuteMs = 60_000;
 
 /** When something was said in a chat: from the Notices, so that it survives a restart, and from what this process did. */
-export function createChatTimes({ clock, shelf, deliveries, pacing }: ChatTimesDeps) {
+export function createChatTimes({ clock, current, shelf, deliveries, pacing }: ChatTimesDeps) {
   let busy: ReadonlySet<string> = new Set();
   const postedAtMs = (notice: Notice): number | undefined => {
     const { postedAt } = deliveries.of(notice);
@@ -24,8 +28,18 @@ export function createChatTimes({ clock, shelf, deliveries, pacing }: ChatTimesD
   };
   const noticesIn = (address: Address): Notice[] =>
     shelf.notices().filter(({ spec }) => chatKey(spec) === chatKey(address));
+  /** "Really?" may be asked there any moment. */
+  const mayAsk = (address: Address): boolean => {
+    const { confirm } = current().approval;
+    const isAsked = (fix: Remediation | undefined): boolean =>
+      fix !== undefined && confirm.includes(fix.spec.action?.type ?? '') && canBeApproved(fix, clock.now());
+    return noticesIn(address).some(({ spec }) => spec.members.some(({ uid }) => isAsked(shelf.fix(uid))));
+  };
   return {
     postedAtMs,
+    /** 0: it may be edited now. */
+    editWaitMs: (address: Address, about: Parameters<Pacing['waitMs']>[1]): number =>
+      pacing.waitMs(address, about, clock.now(), mayAsk(address)),
     /** What Notices tell of, and what this process has sent itself, whatever became of its Notice. */
     postTimes(address: Address): number[] {
       const told = noticesIn(address).flatMap((notice): [string, number][] => {

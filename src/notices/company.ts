@@ -1,6 +1,6 @@
 import type { Remediation } from '../kube/remediation.ts';
 import type { Dot } from './message.ts';
-import { isUnderWay, needsSomebody } from './order.ts';
+import { isUnderWay, needsSomebody, stillOpen } from './order.ts';
 import { isShared, placeOf, readiness } from './subject.ts';
 
 /* What only a message about several has to say: which is whose, and how they are all together. */
@@ -25,6 +25,10 @@ export function labelsFor(shown: readonly Remediation[]): Label {
   return ways.find((label) => areDistinct(shown.map(label))) ?? whole;
 }
 
+/** Where they all are; where there are several namespaces each says its own. */
+export const whereAll = (shown: readonly Remediation[], cluster: string): string =>
+  [sharedNamespace(shown), cluster].filter(Boolean).join(' · ');
+
 const mostNamed = 3;
 
 /** The lock-screen line for all of them. */
@@ -39,7 +43,7 @@ export function titleOf(shown: readonly Remediation[], dots: readonly Dot[]): { 
     return { dot: worstOf(failing), text: `${shown.length} ${what}${where}: ${names(failing)}` };
   }
   if (failing.length > 0) {
-    const text = `${failing.length} of ${shown.length} still failing${where}: ${names(failing)}`;
+    const text = `${failing.length} of ${shown.length} ${stillOpen(shown)}${where}: ${names(failing)}`;
     return { dot: worstOf(failing), text };
   }
   const dot = calmest.find((one) => dots.includes(one)) ?? 'grey';
@@ -60,7 +64,7 @@ function sinceStart(shown: readonly Remediation[]): string {
   const failing = shown.filter(needsSomebody).length;
   const underWay = shown.filter(isUnderWay).length;
   if (failing === shown.length || shown.length === 1) return '';
-  if (failing > 0) return `; ${failing} still failing`;
+  if (failing > 0) return `; ${failing} ${stillOpen(shown)}`;
   return underWay > 0 ? `; ${underWay} being fixed` : '; all are over';
 }
 

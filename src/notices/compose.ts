@@ -3,7 +3,7 @@ import type { Remediation } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
 import { attentionLines, buttonsInShort } from './attention.ts';
 import { againButton, buttonsOf, confirmingNow, epilogue, fixRow, footerOf, rowsOf, subtitleOf } from './body.ts';
-import { bootTitleOf, labelsFor, sharedNamespace, titleOf } from './company.ts';
+import { bootTitleOf, labelsFor, sharedNamespace, titleOf, whereAll } from './company.ts';
 import type { CardContext, MessageContext } from './context.ts';
 import { cardContext } from './context.ts';
 import { headOf, isOverInChat, isSettled, isUnattended, shownPhase } from './head.ts';
@@ -70,11 +70,17 @@ export function composeMessage(
   return {
     title: titleOf(shown, dots),
     ...bootTitle,
-    cards,
+    cards: saysWhere(cards, whereAll(shown, context.cluster)),
     silent,
     ...(more > 0 && restOf(more, shown.length, context)),
   };
 }
+
+/** The cluster is in every message: where no card is in full, the first says it. */
+const saysWhere = (cards: Card[], subtitle: string): Card[] =>
+  cards.some((card) => card.subtitle)
+    ? cards
+    : cards.map((card, index) => (index === 0 ? { ...card, subtitle } : card));
 
 /** Those that have no room are a tap away. */
 function restOf(more: number, all: number, { notice }: MessageContext): Pick<Message, 'rest' | 'buttons'> {

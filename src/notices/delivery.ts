@@ -49,17 +49,19 @@ export const isStuck = ({ message, attempts, posting }: Delivery): boolean => !m
 
 const minuteMs = 60_000;
 /**
- * Of one chat, all kinds together (a terminal has none: no vendor counts there): counts leave room for news, and an answer to a press that just happened may go
- * beyond, because the question on it lives for 30 s only.
+ * Of one chat, all kinds together (a terminal has none: no vendor counts there). Counts leave room for news, and where
+ * somebody can be asked once more news leaves room for that: the question lives for 30 s only.
  */
-const editsPerMinute = { counts: 6, state: 12, press: 16 } as const;
+const editsPerMinute = 12;
+const keptFrom = { counts: 6, state: 0, press: 0 } as const;
+const keptForQuestions = 2;
 
 /** Per chat: the budget of edits, and the pause a vendor asked for, which no new event may cut short. */
 export interface Pacing {
   pause(address: Address, untilMs: number): void;
   pausedForMs(address: Address, nowMs: number): number;
   /** 0: go. Otherwise how long to wait; the newest state is rendered then. */
-  waitMs(address: Address, about: keyof typeof editsPerMinute, nowMs: number): number;
+  waitMs(address: Address, about: keyof typeof keptFrom, nowMs: number, mayAsk?: boolean): number;
   spend(address: Address, nowMs: number): void;
   /** Posts of the last minute by the name of their Notice: it may be gone, and the message still counts. */
   posts(address: Address, nowMs: number): ReadonlyMap<string, number>;
@@ -81,9 +83,10 @@ export function createPacing(): Pacing {
       pausedUntilMs.set(key, Math.max(pausedUntilMs.get(key) ?? 0, untilMs));
     },
     pausedForMs: (address, nowMs) => Math.max((pausedUntilMs.get(chatKey(address)) ?? 0) - nowMs, 0),
-    waitMs(address, about, nowMs) {
+    waitMs(address, about, nowMs, mayAsk = false) {
       if (address.channel === 'console') return 0;
-      return nextSlot(recent(address, nowMs), editsPerMinute[about], minuteMs, nowMs) - nowMs;
+      const kept = about === 'state' && mayAsk ? keptForQuestions : keptFrom[about];
+      return nextSlot(recent(address, nowMs), editsPerMinute - kept, minuteMs, nowMs) - nowMs;
     },
     spend: (address, nowMs) => void spent.set(chatKey(address), [...recent(address, nowMs), nowMs]),
     posts(address, nowMs) {

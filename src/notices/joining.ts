@@ -1,6 +1,6 @@
 import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
-import { belongsTo, startOf } from './boot.ts';
+import { belongsTo, rankOf, startOf } from './boot.ts';
 import type { GroupFacts, Step } from './group-facts.ts';
 import { mostMembers } from './notice-body.ts';
 import { samePlace } from './route.ts';
@@ -13,11 +13,18 @@ const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, told: Told
   !told.isTold(fix, notice.spec.channel) &&
   facts.addressesOf(fix.metadata.namespace ?? '').some((address) => samePlace(address, notice.spec));
 
-/** A successor takes over its predecessor's message, whatever state it is in by now; so does the successor's successor. */
+/**
+ * A successor takes over its predecessor's message, whatever state it is in by now; so does the successor's successor.
+ * One that is more severe than anything in it would not be heard there, unless it has not left: it gets a new message.
+ */
 export function joins(facts: GroupFacts, told: Told): Step[] {
   const successors = facts.fixes.filter((fix) => fix.spec.follows);
   return facts.notices.filter(isNoReminder).flatMap((notice): Step[] => {
-    const candidates = successors.filter((fix) => mayJoin(fix, notice, facts, told));
+    const hasLeft = facts.postedAtMs(notice) !== undefined || facts.isPosting(notice);
+    const before = membersOf(notice, facts);
+    const isHeard = (fix: Remediation): boolean =>
+      before.length === 0 || before.some((one) => rankOf(one) <= rankOf(fix));
+    const candidates = successors.filter((fix) => mayJoin(fix, notice, facts, told) && (isHeard(fix) || !hasLeft));
     if (candidates.length === 0) return [];
     const inside = new Set<string | undefined>(notice.spec.members.map(({ uid }) => uid));
     const members: Remediation[] = [];
@@ -27,7 +34,7 @@ export function joins(facts: GroupFacts, told: Told): Step[] {
       inside.add(fix.metadata.uid);
       members.push(fix);
     }
-    return members.length > 0 ? [{ do: 'join', notice, members, unsent: false }] : [];
+    return members.length > 0 ? [{ do: 'join', notice, members, unsent: !members.every(isHeard) }] : [];
   });
 }
 

@@ -1,4 +1,4 @@
-import { createQueue, type Queue, type QueueDeps } from '../lib/queue.ts';
+import { createQueue, type Outcome, type Queue, type QueueDeps } from '../lib/queue.ts';
 import type { Address } from './route.ts';
 import { chatKey } from './route.ts';
 
@@ -17,8 +17,21 @@ export interface Lanes {
 /** The key of the plan: no Notice is called so. */
 export const planKey = 'plan';
 const perChat = 4;
+const otherLaneMs = 100;
 
-export function createLanes(deps: Omit<QueueDeps, 'concurrency'>): Lanes {
+export function createLanes({ handle, ...rest }: Omit<QueueDeps, 'concurrency'>): Lanes {
+  const underWay = new Set<string>();
+  /** A message whose chat has a new id is in two lanes for a moment: it would be sent in both. */
+  async function once(key: string): Promise<Outcome> {
+    if (underWay.has(key)) return { againInMs: otherLaneMs };
+    underWay.add(key);
+    try {
+      return await handle(key);
+    } finally {
+      underWay.delete(key);
+    }
+  }
+  const deps = { ...rest, handle: once };
   const planning = createQueue({ ...deps, concurrency: 1 });
   const chats = new Map<string, Queue>();
   function laneOf(address: Address): Queue {

@@ -1,6 +1,7 @@
 import type { ChannelName } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
+import type { NoticeSpec } from '../kube/notice.ts';
 import { type Remediation, withCondition } from '../kube/remediation.ts';
 import type { MessageContext } from './context.ts';
 import { type Address, addressesOf, samePlace } from './route.ts';
@@ -10,10 +11,16 @@ import { isOverInChat, isUnattended, leftReason, shownPhase } from './head.ts';
 export const isWatched = (config: Config, namespace: string, own: string): boolean =>
   namespace === own || isSelected(config, namespace, own);
 
-/** Pure. Whether news of it belong there by this configuration. */
-export const isToldAt = (fix: Remediation, place: Address, config: Config, own: string): boolean =>
+/** Pure. Whether news of it belong there by this configuration. A reminder is where its card is, whatever routes there are by now. */
+export const isToldAt = (
+  fix: Remediation,
+  place: Address & Pick<NoticeSpec, 'form'>,
+  config: Config,
+  own: string,
+): boolean =>
   isWatched(config, fix.metadata.namespace ?? '', own) &&
-  addressesOf(config, fix.metadata.namespace ?? '').some((address) => samePlace(address, place));
+  (place.form === 'reminder' ||
+    addressesOf(config, fix.metadata.namespace ?? '').some((address) => samePlace(address, place)));
 
 /** Pure. Why a card says nothing more, in words; undefined: it does. What is being done is shown to its end. */
 export function whyLeft(fix: Remediation, channel: ChannelName, config: Config, own: string): string | undefined {

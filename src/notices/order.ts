@@ -1,5 +1,5 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { severities } from '../kube/remediation.ts';
+import { isCleared, severities } from '../kube/remediation.ts';
 import { isSettled, isUnattended, shownPhase } from './head.ts';
 
 /** Broken, and nobody is at work on it: a decision, or a look, is what it waits for. */
@@ -8,6 +8,10 @@ export const needsSomebody = (fix: Remediation): boolean =>
 
 /** Decided, and not over. */
 export const isUnderWay = (fix: Remediation): boolean => !needsSomebody(fix) && !isSettled(fix);
+
+/** "still failing": of what was rejected nobody says that it is well, so then it is "still open". */
+export const stillOpen = (all: readonly Remediation[]): string =>
+  `still ${all.some((fix) => shownPhase(fix) === 'Rejected' && !isCleared(fix)) ? 'open' : 'failing'}`;
 
 /** What has a button comes before what has none. */
 const waitsForDecision = (fix: Remediation): boolean => shownPhase(fix) === 'Proposed';

@@ -1,4 +1,4 @@
-import type { Channel, ChannelName, Place } from '../channels/channel.ts';
+import { type Channel, type ChannelName, ChatMoved, type Place } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
 import { isConflict, isNotFound } from '../kube/api.ts';
@@ -18,11 +18,12 @@ import { planMessages } from './group.ts';
 import { isOverInChat } from './head.ts';
 import { createLanes, planKey } from './lanes.ts';
 import { memberOf, mostMembers, nameOfNotice, noticeBody } from './notice-body.ts';
+import { moved } from './moving.ts';
 import { createNoticeStatus } from './notice-status.ts';
 import { isToldAt, isWatched } from './left.ts';
 import { isStillDue } from './reminder.ts';
 import { foundAfter, isCounting } from './rendering.ts';
-import { addressesOf, chatKey } from './route.ts';
+import { addressesOf, chatKey, whereChatsAre } from './route.ts';
 import { createSender } from './sender.ts';
 import { createShelf } from './shelf.ts';
 
@@ -44,6 +45,8 @@ export interface OutboxDeps {
 }
 
 export interface Outbox {
+  /** The configuration, its chats by the ids that they have now: messages and presses are there. */
+  current(): Config;
   onFixes(fixes: Remediation[]): void;
   onFix(change: Change<Remediation>): void;
   onNotices(notices: Notice[]): void;
@@ -69,13 +72,14 @@ const lookAgainMs = 5_000;
  * Each pass over a Notice renders its members afresh, so nothing can be lost, only late.
  */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { api, clock, log, current, namespace } = deps;
+  const { api, clock, log, namespace } = deps;
+  const current = (): Config => whereChatsAre(deps.current(), deps.channels());
   const shelf = createShelf(clock);
   const deliveries = createDeliveries();
   const pacing = createPacing();
   const status = createNoticeStatus(deps);
-  const times = createChatTimes({ clock, shelf, deliveries, pacing });
-  const sender = createSender({ ...deps, ...times, pacing, status });
+  const times = createChatTimes({ clock, current, shelf, deliveries, pacing });
+  const sender = createSender({ ...deps, current, ...times, pacing, status });
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, Step & { do: 'open' }>();
   /** The same of members that were added: told elsewhere as well, they would be told twice. */
@@ -83,7 +87,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const lanes = createLanes({
     clock,
     signal: deps.signal,
-    handle: (key) => (key === planKey ? plan() : tend(key)),
+    handle: (key) => (key === planKey ? plan() : tend(key).catch((error: unknown) => follow(key, error))),
     onError: reportError,
   });
   deps.confirms.onChange((uid) => lookAt(shelf.noticesWith(uid)));
@@ -181,6 +185,16 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
   }
 
+  /** Its chat has another id by now: there it goes. */
+  async function follow(name: string, error: unknown): Promise<Outcome> {
+    const notice = shelf.notice(name);
+    if (!notice || !(error instanceof ChatMoved)) throw error;
+    const there = await moved(notice, error.to, api);
+    shelf.created(there);
+    lookAt([there]);
+    return undefined;
+  }
+
   /** About tapfix itself: what it tells is in the Notice (self-watch.ts), and how many incidents were found late. */
   async function tendSystem(notice: Notice, channel: Channel): Promise<Outcome> {
     const about = aboutOf(notice);
@@ -205,7 +219,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const members = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
     if (channel && notice.spec.form !== 'reminder' && members.some((fix) => !isOverInChat(fix))) {
       const nowMs = clock.now();
-      const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), pacing.waitMs(notice.spec, 'state', nowMs));
+      const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), times.editWaitMs(notice.spec, 'state'));
       if (waitMs > 0) return { againInMs: waitMs };
       await sender.sayFarewell({ notice, members, channel, delivery: deliveries.of(notice) });
     }
@@ -239,6 +253,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 
   return {
+    current,
     onFixes(fixes) {
       shelf.listFixes(fixes);
       lookAt(shelf.notices());

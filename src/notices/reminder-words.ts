@@ -1,7 +1,7 @@
 import type { Remediation } from '../kube/remediation.ts';
 import { expiresAtMs } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
-import { labelsFor } from './company.ts';
+import { labelsFor, whereAll } from './company.ts';
 import type { MessageContext } from './context.ts';
 import { canBeApproved, cardContext } from './context.ts';
 import { headOf } from './head.ts';
@@ -19,7 +19,8 @@ export function composeReminder(kind: ReminderKind, members: readonly Remediatio
   const isCritical = members.some(({ spec }) => spec.incident.severity === 'critical');
   const headline = `${intro[kind](members, context)}${kind === 'failed' ? headOf(first, cardContext(first, context)).headline : what(members)}`;
   const dot = isCritical || kind === 'failed' ? 'red' : 'orange';
-  return { cards: [{ dot, headline, rows: [], footer: untilWhen(first, context), buttons: [] }], silent };
+  const subtitle = whereAll(members, context.cluster);
+  return { cards: [{ dot, headline, subtitle, rows: [], footer: untilWhen(first, context), buttons: [] }], silent };
 }
 
 const sinceMs = (members: readonly Remediation[]): number =>

@@ -10,9 +10,9 @@ import { needsSomebody } from './order.ts';
 export const reminderKinds = ['unanswered', 'snoozeOver', 'failed'] as const;
 export type ReminderKind = (typeof reminderKinds)[number];
 
-/** Annotation of a Notice of the form `reminder`: why, and which message it is a reply to. */
+/** Annotation of a Notice of the form `reminder`: why, and which message it is a reply to; none where that is in another chat. */
 export const reminderAnnotation = 'tapfix.dev/reminder';
-const reminderSchema = z.object({ kind: z.enum(reminderKinds), replyTo: z.string().max(128) });
+const reminderSchema = z.object({ kind: z.enum(reminderKinds), replyTo: z.string().max(128).optional() });
 
 /** undefined: none of ours, or of another version. */
 export function reminderOf({ metadata }: Notice): z.infer<typeof reminderSchema> | undefined {

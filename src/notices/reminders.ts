@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createQueue, type Outcome } from '../lib/queue.ts';
+import { isWatched } from './left.ts';
 import { nameOfNotice, noticeBody } from './notice-body.ts';
 import { planReminders, type Reminder, reminderAnnotation } from './reminder.ts';
 import { createShelf } from './shelf.ts';
@@ -58,7 +59,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
       fix: (uid) => shelf.fix(uid),
       nowMs: clock.now(),
       reminderMs: current().notices.reminder,
-      isMuted: deps.isMuted,
+      isMuted: (fix) => deps.isMuted(fix) || !isWatched(current(), fix.metadata.namespace ?? '', namespace),
     });
     for (const reminder of due) await write(reminder);
     return againInMs === undefined ? undefined : { againInMs };

@@ -1,4 +1,4 @@
-import type { ChannelName, Place } from '../channels/channel.ts';
+import type { Channel, ChannelName, Place } from '../channels/channel.ts';
 import type { Config, Route } from '../config/schema.ts';
 import { matchesAny } from '../lib/glob.ts';
 
@@ -14,6 +14,16 @@ export function addressesOf(config: Config, namespace: string): Address[] {
   if (slack) addresses.push({ channel: 'slack', ...placeOf(slack.channel, slack.routes, namespace) });
   if (console) addresses.push({ channel: 'console', chat: 'console' });
   return addresses;
+}
+
+/** Pure. The same configuration, its chats by the ids that they have now. */
+export function whereChatsAre(config: Config, channels: ReadonlyMap<ChannelName, Pick<Channel, 'chatNow'>>): Config {
+  const { telegram } = config.channels;
+  const now = (chat: string): string => channels.get('telegram')?.chatNow?.(chat) ?? chat;
+  const hasMoved = ({ chat }: { chat?: string | undefined }): boolean => chat !== undefined && now(chat) !== chat;
+  if (!telegram || ![telegram, ...telegram.routes].some(hasMoved)) return config;
+  const routes = telegram.routes.map((route) => (hasMoved(route) ? { ...route, chat: now(route.chat!) } : route));
+  return { ...config, channels: { ...config.channels, telegram: { ...telegram, chat: now(telegram.chat), routes } } };
 }
 
 /** Every chat that is spoken in, once: what concerns all of them is said in the usual topic, if there is one. */

@@ -1,4 +1,4 @@
-import type { Channel } from '../channels/channel.ts';
+import { type Channel, ChatMoved } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import { snoozedUntilMs } from '../kube/attention.ts';
 import type { Notice, NoticeSpec } from '../kube/notice.ts';
@@ -31,6 +31,7 @@ export interface SenderDeps {
   status: NoticeStatusWriter;
   /** When messages were posted in that chat, the last minute's at least. */
   postTimes(address: Address): number[];
+  editWaitMs(address: Address, about: 'counts' | 'state' | 'press'): number;
   /** A storm is being told there: other messages keep quiet as well. */
   isStormy(address: Address): boolean;
   /** For counting. */
@@ -74,7 +75,7 @@ export function createSender(deps: SenderDeps): Sender {
     if (due.do === 'wait') return soonest([due.ms, ...members.map((fix) => untilClosedMs(fix, nowMs))]);
     const forPress = due.do === 'edit' && due.about === 'state' && isAnswering;
     const waitMs =
-      due.do === 'post' ? postWaitMs(notice, nowMs) : pacing.waitMs(notice.spec, forPress ? 'press' : due.about, nowMs);
+      due.do === 'post' ? postWaitMs(notice, nowMs) : deps.editWaitMs(notice.spec, forPress ? 'press' : due.about);
     if (waitMs > 0) return waitMs;
     await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message()));
     deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec);
@@ -94,6 +95,7 @@ export function createSender(deps: SenderDeps): Sender {
     pacing.reserve(notice.spec, name, clock.now());
     const id = await channel.post(notice.spec, message, reminderOf(notice)?.replyTo).catch((error: unknown) => {
       pacing.release(notice.spec, name);
+      if (error instanceof ChatMoved) delivery.attempts -= 1; // none: it was sent to the wrong address
       throw error;
     });
     Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
@@ -108,6 +110,7 @@ export function createSender(deps: SenderDeps): Sender {
     try {
       await call();
     } catch (error) {
+      if (error instanceof ChatMoved) throw error;
       deps.onNotice?.('failed', notice.spec);
       if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
       await status.saveError(notice, delivery, scrub(messageOf(error)));

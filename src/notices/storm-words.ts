@@ -7,7 +7,7 @@ import { hashOf } from '../lib/hash.ts';
 import type { MessageContext } from './context.ts';
 import { isSettled } from './head.ts';
 import type { Button, Dot, Message } from './message.ts';
-import { isUnderWay, needsSomebody } from './order.ts';
+import { isUnderWay, needsSomebody, stillOpen } from './order.ts';
 import { encodeAll, encodePage } from './page-payload.ts';
 import { placeOf } from './subject.ts';
 
@@ -36,7 +36,7 @@ function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; 
   if (failing.length === 0 && underWay === 0) return { dot: 'grey', headline: `${all}; all are over` };
   if (failing.length === 0) return { dot: 'yellow', headline: `${all}; the last ${underWay} being fixed` };
   const dot = failing.some(({ spec }) => spec.incident.severity === 'critical') ? 'red' : 'orange';
-  const rest = failing.length === members.length ? '' : `; ${failing.length} still failing`;
+  const rest = failing.length === members.length ? '' : `; ${failing.length} ${stillOpen(members)}`;
   return { dot, headline: `${all}${rest}` };
 }
 

@@ -1,6 +1,6 @@
 import type { Notice } from '../kube/notice.ts';
-import { type Remediation, severities } from '../kube/remediation.ts';
-import { startOf } from './boot.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { rankOf, startOf } from './boot.ts';
 import type { GroupFacts, Step } from './group-facts.ts';
 import { membersOf, roomIn } from './joining.ts';
 import { inOrder } from './order.ts';
@@ -57,8 +57,6 @@ export function intoStorms({ address, waiting }: Waiting, facts: GroupFacts): Gr
   }
   return growth;
 }
-
-const rankOf = ({ spec }: Remediation): number => severities.indexOf(spec.incident.severity);
 
 const joining = (notice: Notice, members: Remediation[]): Step => ({
   do: 'join',

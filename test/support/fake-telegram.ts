@@ -41,6 +41,7 @@ export async function startFakeTelegram({
   const stale = new Set<string>();
   let updates: { update_id: number; callback_query?: object; message?: object }[] = [];
   const kicked = new Set<string>();
+  const goneTopics = new Set<number>();
   const moved = new Map<string, number>();
   let commands: { command: string; description: string }[] = [];
   let nextUpdate = 1000;
@@ -61,7 +62,7 @@ export async function startFakeTelegram({
   }
 
   const reply = (response: ServerResponse, status: number, body: object): void =>
-    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    misbehave(response, { status, body: JSON.stringify(body) });
   const refusal = (response: ServerResponse, { code, message, parameters }: Refused): void =>
     reply(response, code, { ok: false, error_code: code, description: message, ...(parameters && { parameters }) });
 
@@ -97,18 +98,19 @@ export async function startFakeTelegram({
     answerPoll(false);
   }
 
-  function reachable(body: Body): string {
+  /** Of a group that became a supergroup only who wants to write is told: check_chat_access of tdlib/telegram-bot-api. */
+  function reachable(body: Body, to: 'write' | 'edit' | 'read'): string {
     const chat = String(body['chat_id']);
     if (kicked.has(chat)) throw new Refused(403, 'Forbidden: bot was kicked from the supergroup chat');
     const migrate_to_chat_id = moved.get(chat);
-    if (migrate_to_chat_id !== undefined)
+    if (migrate_to_chat_id !== undefined && to === 'write')
       throw new Refused(400, 'Bad Request: group chat was upgraded to a supergroup chat', { migrate_to_chat_id });
     if (!chats.includes(chat)) throw new Refused(400, 'Bad Request: chat not found');
     return chat;
   }
 
-  function checked(body: Body): Omit<SentMessage, 'id'> {
-    const chat = reachable(body);
+  function checked(body: Body, to: 'write' | 'edit'): Omit<SentMessage, 'id'> {
+    const chat = reachable(body, to);
     const text = body['parse_mode'] === 'HTML' ? parsed(String(body['text'])) : String(body['text']);
     if (text.length === 0) throw new Refused(400, 'Bad Request: message text is empty');
     if (text.length > 4096) throw new Refused(400, 'Bad Request: message is too long');
@@ -118,29 +120,26 @@ export async function startFakeTelegram({
       throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID');
     }
     const thread = body['message_thread_id'] as number | undefined;
+    // The first topic of a forum has no number.
+    if (thread === 1 || goneTopics.has(Number(thread))) throw new Refused(400, 'Bad Request: message thread not found');
     const replyTo = (body['reply_parameters'] as { message_id?: number } | undefined)?.message_id;
-    return {
-      chat,
-      ...(thread !== undefined && { thread }),
-      ...(replyTo !== undefined && { replyTo }),
-      text,
-      silent: body['disable_notification'] === true,
-      buttons,
-    };
+    const where = { chat, ...(thread !== undefined && { thread }), ...(replyTo !== undefined && { replyTo }) };
+    return { ...where, text, silent: body['disable_notification'] === true, buttons };
   }
 
   const methods: Record<string, (body: Body) => unknown> = {
     getMe: () => ({ id: 123456789, is_bot: true, first_name: 'tapfix', username: 'tapfix_bot' }),
-    getChat: (body) => ({ id: Number(reachable(body)), type: 'supergroup' }),
+    getChat: (body) => ({ id: Number(reachable(body, 'read')), type: 'supergroup' }),
+    sendChatAction: (body) => reachable(body, 'write') !== '',
     sendMessage(body) {
       const id = 4711 + messages.size;
-      messages.set(id, { id, ...checked(body) });
+      messages.set(id, { id, ...checked(body, 'write') });
       return { message_id: id, date: 0, chat: { id: Number(body['chat_id']), type: 'supergroup' } };
     },
     editMessageText(body) {
       const before = messages.get(Number(body['message_id']));
-      if (!before) throw new Refused(400, 'Bad Request: message to edit not found');
-      const next = checked(body);
+      const next = checked(body, 'edit');
+      if (before?.chat !== next.chat) throw new Refused(400, 'Bad Request: message to edit not found');
       if (next.text === before.text && JSON.stringify(next.buttons) === JSON.stringify(before.buttons)) {
         throw new Refused(
           400,
@@ -210,16 +209,13 @@ export async function startFakeTelegram({
     refused: (): number => refused,
     commands: () => commands,
     kick: (chat: string, back = false): void => void (back ? kicked.delete(chat) : kicked.add(chat)),
+    endTopic: (thread: number): void => void goneTopics.add(thread),
     /** The group becomes a supergroup: another chat, and the members are told so in the old one. */
     upgrade(chat: string, to: string, isTold = false): void {
       moved.set(chat, Number(to));
       chats.push(to);
-      const message = {
-        message_id: 1,
-        date: 1,
-        chat: { id: Number(chat), type: 'group' },
-        migrate_to_chat_id: Number(to),
-      };
+      const old = { id: Number(chat), type: 'group' };
+      const message = { message_id: 1, date: 1, chat: old, migrate_to_chat_id: Number(to) };
       if (isTold) updates.push({ update_id: nextUpdate++, message });
       answerPoll(false);
     },

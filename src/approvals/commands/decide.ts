@@ -1,7 +1,7 @@
 import type { Answer, Command } from '../../channels/channel.ts';
 import type { Remediation } from '../../kube/remediation.ts';
 import { parseDuration } from '../../lib/duration.ts';
-import { type CommandRow, type Hall, longestMs, no, shortestMs } from '../hall.ts';
+import { type CommandRow, type Hall, longestMs, shortestMs } from '../hall.ts';
 import type { Verb } from '../press.ts';
 import { shownHash } from '../press.ts';
 import { refuse } from '../rules.ts';
@@ -61,6 +61,8 @@ export const ack: CommandRow = {
   },
 };
 
+const notSoLong = refuse('NotUnderstood', 'Between 1m and 7d, please: /snooze 1h');
+
 export const snooze: CommandRow = {
   name: 'snooze',
   takes: '[NAME] [1h]',
@@ -70,7 +72,7 @@ export const snooze: CommandRow = {
     const found = findFix(command, last === undefined ? words : words.slice(0, -1), hall);
     if (!found.ok) return hall.audit(command, found);
     if (last === undefined) return press(command, found.fix, 'z', hall);
-    if (last < shortestMs || last > longestMs) return no({ say: 'Between 1m and 7d, please: /snooze 1h' });
+    if (last < shortestMs || last > longestMs) return hall.audit(command, notSoLong);
     return press(command, found.fix, 'z', hall, { forMs: last });
   },
 };

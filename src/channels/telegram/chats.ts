@@ -1,52 +1,55 @@
 import { GrammyError } from 'grammy';
 import type { Log } from '../../lib/log.ts';
+import { ChatMoved, type Place } from '../channel.ts';
 import type { Trouble } from './errors.ts';
 import { troubleIn } from './errors.ts';
 
-/** Which chats can be written to, and where those went that became a supergroup: to us they keep the id in the configuration. */
+/** Which chats can be written to, and where those went that became a supergroup. */
 export interface Chats {
-  /** A call about this chat, by the id that it has now. */
-  about<T>(chat: string, call: (chat: string) => Promise<T>): Promise<T>;
-  /** As the configuration calls it. */
-  knownAs(chat: string): string;
+  /** A call about this chat. Throws ChatMoved when it has another id by now. */
+  about<T>(chat: string, call: () => Promise<T>): Promise<T>;
+  /** The id that it has now, as far as it is known. */
+  now(chat: string): string;
   /** https://core.telegram.org/bots/api#responseparameters */
   moved(from: string, to: string): void;
+  /** What belongs there is said in the chat itself, rather than nowhere: one line for each topic. */
+  withoutTopic(place: Place): void;
   /** What went wrong last and has not gone well since. */
   trouble(): Trouble | undefined;
 }
 
 export function createChats(log: Log): Chats {
   const movedTo = new Map<string, string>();
+  const noTopic = new Set<string>();
   const inChat = new Map<string, Trouble>();
 
   function moved(from: string, to: string): void {
     if (movedTo.get(from) === to || from === to) return;
     movedTo.set(from, to);
+    inChat.delete(from);
     log.warn({ from, to }, 'telegram group has a new id: change channels.telegram');
   }
 
-  async function once<T>(chat: string, call: (chat: string) => Promise<T>): Promise<T> {
-    const now = movedTo.get(chat) ?? chat;
-    try {
-      return await call(now);
-    } catch (error) {
-      const next = newIdIn(error);
-      if (next === undefined || next === now) throw error;
-      moved(chat, next);
-      return call(next);
-    }
-  }
-
   return {
+    withoutTopic({ chat, thread }) {
+      const topic = `${chat} ${thread}`;
+      if (!noTopic.has(topic)) log.warn({ chat, thread }, 'telegram topic is not there, said in its chat');
+      noTopic.add(topic);
+    },
     moved,
-    knownAs: (chat) => [...movedTo].find(([, to]) => to === chat)?.[0] ?? chat,
+    now: (chat) => movedTo.get(chat) ?? chat,
     trouble: () => [...inChat.values()][0],
     async about(chat, call) {
       try {
-        const result = await once(chat, call);
+        const result = await call();
         inChat.delete(chat);
         return result;
       } catch (error) {
+        const to = newIdIn(error);
+        if (to !== undefined && to !== chat) {
+          moved(chat, to);
+          throw new ChatMoved(to);
+        }
         const found = troubleIn(chat, error);
         if (found.kind === 'NoSuchChat') inChat.set(chat, found);
         throw error;

@@ -1,5 +1,6 @@
 import { GrammyError, HttpError } from 'grammy';
 import { RetryLater, UserError } from '../../lib/errors.ts';
+import { ChatMoved } from '../channel.ts';
 
 /** What is wrong with Telegram, in words that may be logged: the library's own errors can hold the token. */
 export interface Trouble {
@@ -86,7 +87,7 @@ function ofNetwork({ error }: HttpError): Trouble {
 
 /** For the outbox: again and when, or never. The vendor's error itself stays here. */
 export function asOutboxError(error: unknown, chat?: string): Error {
-  if (error instanceof RangeError) return error;
+  if (error instanceof RangeError || error instanceof ChatMoved) return error;
   const { say, retryMs } = chat === undefined ? troubleOf(error) : troubleIn(chat, error);
   return retryMs === undefined ? new Error(say) : new RetryLater(say, retryMs);
 }
@@ -97,5 +98,10 @@ const refusedBecause = (error: unknown, pattern: RegExp): boolean =>
 export const isNotModified = (error: unknown): boolean => refusedBecause(error, /message is not modified/i);
 export const isGone = (error: unknown): boolean =>
   refusedBecause(error, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
+/** In a group that is a supergroup since. */
+export const isLeftBehind = (error: unknown): boolean => refusedBecause(error, /upgraded to a supergroup/i);
+/** Deleted or closed; or the first one of a forum, which has no number. */
+export const isTopicGone = (error: unknown): boolean =>
+  refusedBecause(error, /message thread not found|TOPIC_(CLOSED|DELETED)/i);
 export const isBadMarkup = (error: unknown): boolean => refusedBecause(error, /can't parse entities/i);
 export const isStalePress = (error: unknown): boolean => refusedBecause(error, /query is too old|query ID is invalid/i);

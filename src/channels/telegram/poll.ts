@@ -3,7 +3,7 @@ import type { CallbackQuery, Update } from 'grammy/types';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Answer, Channel, ChannelHealth, Command, Deed, Handlers } from '../channel.ts';
+import { type Answer, type Channel, type ChannelHealth, ChatMoved, type Command, type Handlers } from '../channel.ts';
 import type { Answers } from './answers.ts';
 import type { Trouble } from './errors.ts';
 import { troubleIn, troubleOf } from './errors.ts';
@@ -95,22 +95,18 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
   }
 
   async function handlePress(query: CallbackQuery, { onPress }: Handlers): Promise<void> {
-    const press = known(pressOf(query, botIdOf(await api())));
+    const press = pressOf(query, botIdOf(await api()));
     const answer = press ? await decided(() => onPress(press), pressLost) : unknownButton;
     afterwards(answers.toPress(query.id, press, answer));
   }
 
   async function handleCommand(message: NonNullable<Update['message']>, { onCommand }: Handlers): Promise<void> {
     if (message.migrate_to_chat_id) chats.moved(String(message.chat.id), String(message.migrate_to_chat_id));
-    const command = known(await commandIn(message));
+    const command = await commandIn(message);
     if (!command) return;
     const answer = await decided(() => onCommand(command), commandLost);
     afterwards(answers.toCommand(command, message.message_id, answer));
   }
-
-  /** To everybody else a group that moved is where it was. */
-  const known = <T extends Deed>(deed: T | undefined): T | undefined =>
-    deed && { ...deed, place: { ...deed.place, chat: chats.knownAs(deed.place.chat) } };
 
   /** Its name is asked for only where it matters: in a group with other bots. */
   async function commandIn(message: NonNullable<Update['message']>): Promise<Command | undefined> {
@@ -135,11 +131,15 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     answering.add(answered);
   }
 
-  /** Whether we are in that chat, and whether it has another id by now: a press there may come before we say anything. */
+  /**
+   * Whether we may write there, and whether it has another id by now: better known before there is something to say.
+   * Who only wants to read (getChat) is told neither; the price is a moment of "typing" in that chat.
+   */
   async function look(bot: Api, chat: string): Promise<void> {
     try {
-      await chats.about(chat, (now) => bot.getChat(now));
+      await chats.about(chat, () => bot.sendChatAction(chat, 'typing'));
     } catch (error) {
+      if (error instanceof ChatMoved) return look(bot, error.to);
       const { kind, say } = troubleIn(chat, error);
       if (kind === 'NoSuchChat') log.warn({ kind, reason: say }, 'telegram chat cannot be written to');
     }

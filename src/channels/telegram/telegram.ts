@@ -2,9 +2,9 @@ import { Api } from 'grammy';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../notices/message.ts';
-import type { Channel, ChannelHealth, Place } from '../channel.ts';
+import { type Channel, type ChannelHealth, ChatMoved, type Place } from '../channel.ts';
 import { paced } from '../pace.ts';
-import { NoToken, asOutboxError, isBadMarkup, isGone, isNotModified } from './errors.ts';
+import { NoToken, asOutboxError, isBadMarkup, isGone, isLeftBehind, isNotModified, isTopicGone } from './errors.ts';
 import { createChats } from './chats.ts';
 import { createAnswers } from './answers.ts';
 import { createPoller } from './poll.ts';
@@ -37,43 +37,59 @@ export function createTelegram({ token, apiRoot, chats: own = [], log, clock }: 
     }
     return client.api;
   }
-  const answers = createAnswers({ api, post, edit, log, clock });
+  const answers = createAnswers({ api, post: postWhereItIs, edit, log, clock });
   const poller = createPoller({ api, answers, chats, own, log, clock });
 
   async function post(place: Place, message: Message, replyTo?: string): Promise<string> {
     const { html, keyboard } = renderTelegram(message);
-    const options = { ...base(message), ...thread(place), ...reply(replyTo), reply_markup: keyboard };
+    const options = { ...base(message), ...reply(replyTo), reply_markup: keyboard };
     // After a timeout nobody knows whether it arrived; it is tried again later, and may then be there twice.
-    return about(place.chat, async (bot, chat) => {
-      const sent = await withoutMarkupIfRefused(
-        () => bot.sendMessage(chat, html, { ...options, parse_mode: 'HTML' }),
-        () => bot.sendMessage(chat, plainText(message), options),
-      );
+    return about(place.chat, async (bot) => {
+      const send = (topic: object) =>
+        withoutMarkupIfRefused(
+          () => bot.sendMessage(place.chat, html, { ...options, ...topic, parse_mode: 'HTML' }),
+          () => bot.sendMessage(place.chat, plainText(message), { ...options, ...topic }),
+        );
+      const sent = await send(thread(place)).catch((error: unknown) => {
+        if (!isTopicGone(error)) throw error;
+        chats.withoutTopic(place);
+        return send({});
+      });
       return String(sent.message_id);
     });
+  }
+
+  /** An answer follows the people. What it answers stayed behind, and the same number is another message there. */
+  async function postWhereItIs(place: Place, message: Message, replyTo?: string): Promise<string> {
+    try {
+      return await post(place, message, replyTo);
+    } catch (error) {
+      if (!(error instanceof ChatMoved)) throw error;
+      return post({ ...place, chat: error.to }, message);
+    }
   }
 
   async function edit(place: Place, id: string, message: Message): Promise<void> {
     const { html, keyboard } = renderTelegram(message);
     const options = { link_preview_options: { is_disabled: true }, reply_markup: keyboard };
-    await about(place.chat, async (bot, chat) => {
+    await about(place.chat, async (bot) => {
       try {
         await withoutMarkupIfRefused(
-          () => bot.editMessageText(chat, Number(id), html, { ...options, parse_mode: 'HTML' }),
-          () => bot.editMessageText(chat, Number(id), plainText(message), options),
+          () => bot.editMessageText(place.chat, Number(id), html, { ...options, parse_mode: 'HTML' }),
+          () => bot.editMessageText(place.chat, Number(id), plainText(message), options),
         );
       } catch (error) {
         if (isNotModified(error)) return;
-        if (!isGone(error)) throw error;
+        if (!isGone(error) && !isLeftBehind(error)) throw error;
         log.warn({ chat: place.chat, message: id }, 'telegram message is gone');
       }
     });
   }
 
-  async function about<T>(chat: string, call: (bot: Api, chat: string) => Promise<T>): Promise<T> {
+  async function about<T>(chat: string, call: (bot: Api) => Promise<T>): Promise<T> {
     try {
       const bot = await api();
-      return await chats.about(chat, (now) => call(bot, now));
+      return await chats.about(chat, () => call(bot));
     } catch (error) {
       throw asOutboxError(error, chat);
     }
@@ -95,7 +111,7 @@ export function createTelegram({ token, apiRoot, chats: own = [], log, clock }: 
     }
   }
 
-  const channel: Channel = { name: 'telegram', post, edit, run: poller.run, health };
+  const channel: Channel = { name: 'telegram', chatNow: chats.now, post, edit, run: poller.run, health };
   return paced(channel, { minTimeMs: 50, maxConcurrent: 8 });
 }
 

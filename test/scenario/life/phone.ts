@@ -1,4 +1,10 @@
-import type { Answer, Channel, ChannelName, Handlers } from '../../../src/channels/channel.ts';
+import {
+  type Answer,
+  type Channel,
+  type ChannelName,
+  ChatMoved,
+  type Handlers,
+} from '../../../src/channels/channel.ts';
 import { consoleText } from '../../../src/channels/console-text.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
 import type { Message } from '../../../src/notices/message.ts';
@@ -17,6 +23,7 @@ interface Shown {
 export function createPhone() {
   const messages: Shown[] = [];
   const refusing = new Set<string>();
+  const moved = new Map<string, string>();
   const history: string[] = [];
   /** What answers showed: for whoever pressed, and no post of the outbox. */
   const lists: Shown[] = [];
@@ -28,9 +35,16 @@ export function createPhone() {
   };
 
   function connect(signal: AbortSignal, name: ChannelName = 'telegram'): Channel {
+    const known = new Map<string, string>(); // a process that is killed forgets
     return {
       name,
+      chatNow: (chat) => known.get(chat) ?? chat,
       async post({ chat }, message, replyTo) {
+        const to = moved.get(chat);
+        if (to !== undefined) {
+          known.set(chat, to);
+          throw new ChatMoved(to);
+        }
         calls += 1;
         if (refusing.has(chat)) throw new RetryLater('the chat does not answer', 5_000);
         messages.push({ id: String(messages.length + 1), chat, message, replyTo });
@@ -60,7 +74,7 @@ export function createPhone() {
     for (const shown of [...lists.toReversed(), ...messages]) {
       const button = buttons(shown).find((one) => label.test(one.label));
       if (!button || !handle) continue;
-      const place = { chat: String(chatId) };
+      const place = { chat: shown.chat };
       const press = { by: `telegram:${ada}`, name: 'ada', place, message: shown.id, data: button.data } as const;
       return async () => {
         const { say, show, inPlace } = await handle!.onPress({ channel: 'telegram', ours: true, ...press });
@@ -80,6 +94,8 @@ export function createPhone() {
     calls: (): number => calls,
     /** Chats in which nothing arrives. */
     refusing,
+    /** Chats that have another id by now. */
+    moved,
     /** Every first line that was ever to be read, in order. */
     history,
     text: (): string => messages.map(({ message }) => consoleText(message, () => undefined)).join('\n---\n'),
@@ -88,8 +104,8 @@ export function createPhone() {
     has: (label: RegExp): boolean =>
       messages.some((shown) => buttons(shown).some((button) => label.test(button.label))),
     /** Ada writes; in reply to the first card unless she does not. */
-    async write(text: string, replyTo: string | undefined = '1'): Promise<Answer> {
-      const who = { channel: 'telegram', by: `telegram:${ada}`, name: 'ada', place: { chat: String(chatId) } } as const;
+    async write(text: string, replyTo: string | undefined = '1', chat = String(chatId)): Promise<Answer> {
+      const who = { channel: 'telegram', by: `telegram:${ada}`, name: 'ada', place: { chat } } as const;
       return handle!.onCommand({ ...who, text, ...(replyTo !== undefined && { replyTo }) });
     },
     press: (label: RegExp): Promise<string> => keep(label)(),

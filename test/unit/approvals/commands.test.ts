@@ -120,6 +120,7 @@ for (const vendor of ['telegram', 'slack'] as const) {
     assert.equal((await chat.reply('snooze 2h')).say, 'Silent until 05:14 CET.');
     assert.equal((await chat.write('snooze checkout')).say, 'Silent until 04:14 CET.');
     assert.equal((await chat.reply('snooze 8d')).say, 'Between 1m and 7d, please: /snooze 1h');
+    assert.deepEqual(audited(chat), ['Acknowledged', 'Snoozed', 'Snoozed', 'NotUnderstood']);
     assert.deepEqual(chat.annotations(), {
       'tapfix.dev/acknowledged-by': chat.who.ada,
       'tapfix.dev/snoozed-until': '2026-11-16T03:14:10.000Z',

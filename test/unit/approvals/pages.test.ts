@@ -172,6 +172,13 @@ test('a refusal for all of them is the answer', async () => {
   assert.deepEqual(await list.press(onAll), refusal);
 });
 
+test('of what is over nobody is on it: said, and written down', async () => {
+  const over = members.map((fix, n) => aFix({ n: n + 1, name: fix.metadata.name, phase: 'Resolved' }));
+  const list = aList({ told: () => ({ notice, message: '7', members: over }) });
+  assert.deepEqual(await list.press(onAll), { say: 'You are on it already, or it is over.', alert: true });
+  assert.deepEqual(list.lines.map((line) => (line as { reason?: string }).reason), ['AlreadyDecided']); // prettier-ignore
+});
+
 test('on a page or in another chat it is not known', async () => {
   for (const press of [{ message: '99', ours: true as const }, { place: { chat: '-1' } }]) {
     const list = aList();

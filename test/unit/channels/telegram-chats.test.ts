@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RetryLater } from '../../../src/lib/errors.ts';
-import type { Answer, Press } from '../../../src/channels/channel.ts';
+import { type Answer, ChatMoved, type Press } from '../../../src/channels/channel.ts';
 import { aChannel, card, later, place, until } from './telegram-rig.ts';
 
 const ok: Answer = { say: 'Approved; it starts now.', alert: false };
@@ -33,44 +33,71 @@ test('a chat that cannot be written to is no reason to be deaf, and other chats 
   await until(() => presses.length === 1);
 });
 
-test('a group that became a supergroup: the message goes there at once, and one line says what to change', async (t) => {
-  const { fake, channel, run, said } = await aChannel(t);
-  const presses: Press[] = [];
-  run(async (press) => (presses.push(press), ok));
+const isMoved = (error: unknown): boolean => error instanceof ChatMoved && error.to === '-1007';
+
+test('a group that became a supergroup: who posts there is told the new id, and one line says what to change', async (t) => {
+  const { fake, channel, said } = await aChannel(t);
+  const before = await channel.post(place, card);
   fake.upgrade('-100500', '-1007');
-  const id = await channel.post(place, card);
-  await channel.edit(place, id, later);
-  assert.deepEqual(
-    fake.messages().map(({ chat, buttons }) => [chat, buttons.length]),
-    [['-1007', 0]],
-  );
-  fake.press('a:data', { chat: '-1007', message: Number(id) });
-  await until(() => presses.length === 1);
-  assert.deepEqual(presses[0]!.place, place, 'to everybody else it is the chat of the configuration');
+  await assert.rejects(channel.post(place, card), isMoved);
+  await assert.rejects(channel.post(place, card), isMoved);
+  assert.equal(channel.chatNow?.('-100500'), '-1007');
+  const after = await channel.post({ chat: '-1007' }, card);
+  await channel.edit({ chat: '-1007' }, after, later);
+  await channel.edit(place, before, later);
+  const wanted = [['-100500', 0], ['-1007', 0]]; // prettier-ignore
+  assert.deepEqual(fake.messages().map(({ chat, buttons }) => [chat, buttons.length]), wanted, 'each where it is'); // prettier-ignore
   assert.deepEqual(said(), ['telegram group has a new id: change channels.telegram']);
-  assert.equal(channel.health().ok, true);
+  assert.equal(channel.health().ok, false, 'only because it does not receive yet');
 });
 
-test('told of it in the chat, a press there is known before anything was posted', async (t) => {
-  const { fake, run } = await aChannel(t);
+test('a press is where it was pressed: on an old card in the group, on a new one in the supergroup', async (t) => {
+  const { fake, channel, run } = await aChannel(t);
   const presses: Press[] = [];
   run(async (press) => (presses.push(press), ok));
+  const before = await channel.post(place, card);
   fake.upgrade('-100500', '-1007', true);
-  fake.press('a:data', { chat: '-1007' });
-  await until(() => presses.length === 1);
-  assert.deepEqual(presses[0]!.place, place);
+  const after = await channel.post({ chat: '-1007' }, card);
+  fake.press('a:data', { chat: '-100500', message: Number(before) });
+  fake.press('a:data', { chat: '-1007', message: Number(after) });
+  await until(() => presses.length === 2);
+  assert.deepEqual(presses.map(({ place: { chat }, message, ours }) => [chat, message, ours]), [['-100500', before, true], ['-1007', after, true]]); // prettier-ignore
 });
 
-test('after a restart a press in a group that moved is known, though nothing was said yet', async (t) => {
-  const { fake, channel, run, said } = await aChannel(t, { chats: [place.chat], pollMs: 20 });
+test('what an old card shows on demand is shown in the supergroup', async (t) => {
+  const { fake, channel, run } = await aChannel(t);
+  run(async () => ({ ...ok, show: later }));
+  const before = await channel.post(place, card);
   fake.upgrade('-100500', '-1007');
-  const presses: Press[] = [];
-  run(async (press) => (presses.push(press), ok));
-  await until(() => said().length === 1);
-  fake.press('a:data', { chat: '-1007' });
-  await until(() => presses.length === 1);
-  assert.deepEqual(presses[0]!.place, place);
-  assert.equal(channel.health().ok, true);
+  fake.press('d:data', { message: Number(before) });
+  await until(() => fake.messages().length === 2);
+  assert.deepEqual([fake.messages()[1]!.chat, fake.messages()[1]!.replyTo], ['-1007', undefined]);
+});
+
+test('told of it in the chat, or by asking at the start, it is known before anything was posted', async (t) => {
+  const told = await aChannel(t);
+  told.run();
+  told.fake.upgrade('-100500', '-1007', true);
+  await until(() => told.channel.chatNow?.('-100500') === '-1007');
+  const asks = await aChannel(t, { chats: [place.chat], pollMs: 20 });
+  asks.fake.upgrade('-100500', '-1007');
+  asks.run();
+  await until(() => asks.channel.chatNow?.('-100500') === '-1007');
+  assert.deepEqual(asks.said(), ['telegram group has a new id: change channels.telegram']);
+  assert.equal(asks.channel.health().ok, true);
+});
+
+test('a topic that is gone, or has no number: said in the chat itself rather than nowhere, and one line says so', async (t) => {
+  const { fake, channel, said, lines } = await aChannel(t);
+  fake.endTopic(17);
+  const id = await channel.post({ ...place, thread: '17' }, card);
+  await channel.post({ ...place, thread: '17' }, card);
+  await channel.edit({ ...place, thread: '17' }, id, later);
+  await channel.post({ ...place, thread: '1' }, card);
+  await channel.post({ ...place, thread: '7' }, card);
+  assert.deepEqual(fake.messages().map(({ thread }) => thread), [undefined, undefined, undefined, 7]); // prettier-ignore
+  assert.deepEqual(said(), Array(2).fill('telegram topic is not there, said in its chat'));
+  assert.deepEqual(lines[0]!.fields, { chat: '-100500', thread: '17' });
 });
 
 test('a chat that it is not in is noticed at the start: one line, and the readiness', async (t) => {

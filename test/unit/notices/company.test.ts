@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Remediation } from '../../../src/kube/remediation.ts';
+import type { Condition, Remediation } from '../../../src/kube/remediation.ts';
 import { composeMessage } from '../../../src/notices/compose.ts';
+import { composeReminder } from '../../../src/notices/reminder-words.ts';
 import { aContext } from '../../golden/scenes.ts';
+import type { Message } from '../../../src/notices/message.ts';
 import type { FixOptions } from '../../support/fixes.ts';
 import { aFix, aNotice, aQuotaFix, approvedByAda, condition, executed, uidOf } from '../../support/fixes.ts';
 
@@ -23,6 +25,8 @@ const applied = (n: number, over: FixOptions = {}): Remediation =>
   aFix({ n, phase: 'Applied', approval: approvedByAda, ...over, status: { execution: executed, ...over.status } });
 const expired = (n: number, name: string) =>
   aFix({ n, name, phase: 'Expired', conditions: [condition('Expired', '02:42:35')] });
+const rejected = (n: number, conditions: Condition[] = []) =>
+  aFix({ n, phase: 'Rejected', approval: { ...approvedByAda, state: 'Rejected' }, conditions });
 const recovered = (n: number) => applied(n, { phase: 'Recovered', conditions: [condition('Recovered', '02:14:53')] });
 
 const named: [string, Remediation[], string[]][] = [
@@ -62,6 +66,8 @@ const titles: [string, Remediation[], string][] = [
   ['one of them was not critical', [aNotice(), recovered(1)], 'orange: 1 of 2 still failing in shop: reports 0/2'],
   ['nobody decided, and both go on crashing', [expired(1, 'checkout'), expired(2, 'web')], 'red: 2 workloads are failing in shop: checkout 0/3, web 0/3'],
   ['one recovered, of the other nobody decided', [recovered(1), expired(2, 'web')], 'red: 1 of 2 still failing in shop: web 0/3'],
+  ['one was rejected, and nobody says that it is well', [rejected(1), aFix({ n: 2, name: 'web' })], 'red: 1 of 2 still open in shop: web 0/3'],
+  ['one was rejected, and is well by now', [rejected(1, [condition('IncidentCleared', '02:30:00')]), aFix({ n: 2, name: 'web' })], 'red: 1 of 2 still failing in shop: web 0/3'],
   ['all is over', [recovered(1), aFix({ n: 2, phase: 'Resolved' })], 'green: All 2 are over in shop'],
 ]; // prettier-ignore
 for (const [name, members, want] of titles) test(`the title when ${name}`, () => assert.equal(title(members), want));
@@ -91,3 +97,19 @@ test('in several namespaces every line says which', () => {
   assert.match(cards[0]!.subtitle ?? '', /^shop · /);
   assert.equal(cards[1]!.headline, 'pay: web keeps crashing, 0/3 ready');
 });
+
+const messages: [string, Remediation[], Message][] = (
+  [
+    ['of what is failing', [aFix(), aFix({ n: 2, name: 'web' })]],
+    ['of what nobody decided', [expired(1, 'checkout'), expired(2, 'web')]],
+    ['of what is over', [recovered(1), aFix({ n: 2, phase: 'Resolved' })]],
+    ['of what is over in two namespaces', [recovered(1), aFix({ n: 2, namespace: 'pay', phase: 'Resolved' })]],
+  ] as [string, Remediation[]][]
+).flatMap(([name, members]) => [
+  [name, members, composeMessage(members, aContext())],
+  [`${name}, found at start`, members, composeMessage(members, aContext(), 'boot')],
+  [`${name}, as a storm`, members, composeMessage(members, aContext(), 'storm')],
+  [`${name}, as a reminder`, members, composeReminder('unanswered', members, aContext())],
+]);
+for (const [name, , message] of messages)
+  test(`the cluster is in every message: ${name}`, () => assert.match(JSON.stringify(message), /prod-eu/));

@@ -1,5 +1,5 @@
 import { createConfirms } from '../../../src/approvals/confirms.ts';
-import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
+import { type Channel, type ChannelName, ChatMoved } from '../../../src/channels/channel.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import type { Message } from '../../../src/notices/message.ts';
@@ -16,6 +16,7 @@ export interface Said {
   id: string;
   headlines: string[];
   atMs: number;
+  replyTo?: string;
 }
 
 /** An outbox with everything around it: a cluster that keeps Notices, a vendor that can be down, a clock. */
@@ -25,22 +26,36 @@ export function aDesk(
   const clock = fakeClock(Date.parse(at('02:12:40')));
   const server = over.server ?? fakeNotices();
   const said: Said[] = [];
-  const vendor = { down: undefined as Error | undefined, tried: 0, hangs: (_chat: string): boolean => false };
+  const vendor = {
+    down: undefined as Error | undefined,
+    tried: 0,
+    hangs: (_chat: string): boolean => false,
+    /** Chats that have another id, and which of them we were told of. */
+    moved: new Map<string, string>(),
+    known: new Map<string, string>(),
+  };
   const never = new Promise<never>(() => undefined);
   let next = 4711;
 
-  const say = (what: Said['what'], chat: string, id: string, message: Message): void => {
+  const say = (what: Said['what'], chat: string, id: string, message: Message, replyTo?: string): void => {
     vendor.tried += 1;
     if (vendor.down) throw vendor.down;
-    said.push({ what, chat, id, headlines: message.cards.map(({ headline }) => headline), atMs: clock.now() });
+    const headlines = message.cards.map(({ headline }) => headline);
+    said.push({ what, chat, id, headlines, atMs: clock.now(), ...(replyTo !== undefined && { replyTo }) });
   };
   const aChannel = (name: ChannelName): Channel => ({
     name,
     forgets: over.forgets ?? false,
-    async post({ chat }, message) {
+    chatNow: (chat) => vendor.known.get(chat) ?? chat,
+    async post({ chat }, message, replyTo) {
+      const to = vendor.moved.get(chat);
+      if (to !== undefined) {
+        vendor.known.set(chat, to);
+        throw new ChatMoved(to);
+      }
       const id = String(next++);
       if (vendor.hangs(chat)) return never;
-      say('post', chat, id, message);
+      say('post', chat, id, message, replyTo);
       return id;
     },
     async edit({ chat }, id, message) {

@@ -88,19 +88,19 @@ test('a Notice that somebody else completed is known as posted; what we posted o
   assert.equal(deliveries.of(aNoticeOf([aFix()], {}, { message: '1', shown: 'old' })).shown, 'new');
 });
 
-for (const [about, most] of [
-  ['counts', 6],
-  ['state', 12],
-  ['press', 16],
+for (const [about, most, mayAsk] of [
+  ['counts', 6, false],
+  ['state', 12, false],
+  ['state', 10, true],
+  ['press', 12, true],
 ] as const)
-  // prettier-ignore
-  test(`a chat has room for ${most} edits a minute when they are about ${about}`, () => {
+  test(`a chat has room for ${most} edits a minute when they are about ${about}${mayAsk ? ' and somebody may be asked' : ''}`, () => {
     const pacing = createPacing();
     for (let n = 0; n < most; n++) {
-      assert.equal(pacing.waitMs(team, about, 1_000), 0, `edit ${n + 1}`);
+      assert.equal(pacing.waitMs(team, about, 1_000, mayAsk), 0, `edit ${n + 1}`);
       pacing.spend(team, 1_000);
     }
-    assert.equal(pacing.waitMs(team, about, 11_000), 50_000);
+    assert.equal(pacing.waitMs(team, about, 11_000, mayAsk), 50_000);
   });
 
 test('a state that changed while the one before was being saved is saved as well', async () => {
@@ -157,7 +157,7 @@ test('a member whose joining is tried again is in the message once', async () =>
   assert.deepEqual(desk.server.all().map(({ spec }) => spec.members.map(({ uid }) => uid)), [[1, 2].map(uidOf)]); // prettier-ignore
 });
 
-test('the answer to a press is shown even when the chat has had its edits', async () => {
+test('the answer to a press is shown at once however much happens in the chat, and is one of its twelve edits a minute', async () => {
   const desk = aDesk({ config: { approval: { ...aConfig().approval, confirm: ['RolloutUndo'] } } });
   const { outbox, confirms } = desk.startWith([aFix(), web]);
   await desk.clock.advance(5_100);
@@ -166,10 +166,20 @@ test('the answer to a press is shown even when the chat has had its edits', asyn
     outbox.onFix(upsert(applied(ready)));
     await desk.clock.advance(100);
   }
-  assert.equal(desk.edits().length, 12);
+  assert.equal(desk.edits().length, 10);
   confirms.arm(uidOf(1), 'telegram:123456789', 'Ada', desk.clock.now() + 30_000);
   await desk.clock.advance(100);
-  assert.equal(desk.edits().length, 13);
+  assert.equal(desk.edits().length, 11);
+  outbox.onFix(upsert(aFix({ approval: approvedByAda })));
+  await desk.clock.advance(100);
+  assert.equal(desk.edits().length, 12);
+  for (let ready = 15; ready <= 30; ready++) {
+    outbox.onFix(upsert(applied(ready)));
+    await desk.clock.advance(2_000);
+  }
+  assert.equal(desk.edits().length, 12);
+  await desk.clock.advance(60_000);
+  assert.match(desk.edits().at(-1)!.join(), /30\/30 ready/);
 });
 
 test('a button of another channel with the same numbers is not this message', async () => {

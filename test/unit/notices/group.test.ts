@@ -34,7 +34,9 @@ function plan(over: Partial<GroupFacts>, seenMsAgo = 60_000) {
 const web = aFix({ n: 2, name: 'web' });
 const told = aNoticeOf([aFix()], {}, posted(10));
 const full = [10, 20, 30, 40].map((ago, n) => aNoticeOf([aFix({ n: 20 + n })], {}, posted(ago)));
+const warned = aFix({ incident: { severity: 'warning' } });
 const follows = { name: 'checkout', uid: aFix().metadata.uid };
+const worse = aFix({ n: 4, name: 'worse', spec: { follows } });
 
 const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; said: string[]; againInMs?: number }[] = [
   { name: 'nothing to tell', facts: {}, said: [] },
@@ -122,6 +124,26 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
     name: 'a successor joins the message',
     facts: { fixes: [aFix(), aFix({ n: 2, spec: { follows } })], notices: [told] },
     said: [`join ${told.metadata.name}: checkout`],
+  },
+  {
+    name: 'a successor more severe than anything in the message is heard: a new one',
+    facts: { fixes: [warned, worse], notices: [aNoticeOf([warned], {}, posted(90))] },
+    said: ['open -100500: worse'],
+  },
+  {
+    name: 'as severe as something else in the message: it joins',
+    facts: { fixes: [warned, web, worse], notices: [aNoticeOf([warned, web], {}, posted(90))] },
+    said: [`join ${told.metadata.name}: worse`],
+  },
+  {
+    name: 'a message that has not left takes the more severe successor along',
+    facts: { fixes: [warned, worse], notices: [aNoticeOf([warned])] },
+    said: [`join ${told.metadata.name}: worse`],
+  },
+  {
+    name: 'but not while it is leaving: whether that makes a sound is decided already',
+    facts: { fixes: [warned, worse], notices: [aNoticeOf([warned])], isPosting: () => true },
+    said: ['open -100500: worse'],
   },
   {
     name: 'a successor that joins in one channel is still told in the other',
