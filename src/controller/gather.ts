@@ -120,18 +120,14 @@ function isSwitchedOff(fix: Remediation): boolean {
   return !('ok' in parsed) && (parsed.action.switchesOff?.(parsed.params) ?? false);
 }
 
-/**
- * The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off by others (of a DaemonSet:
- * kept off every node), did not recover.
- */
+/** The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off by others, did not recover. */
 async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
   const { namespace } = contextOf(fix, api);
   const { blocked = [], appliedAt } = fix.status?.execution ?? {};
-  const isQuota = fix.spec.action?.type === 'DeleteResourceQuota';
-  const live = isQuota
-    ? await readBlockedHealth(api, namespace, blocked, { nowMs, sinceMs: timeMs(appliedAt) })
-    : await readHealth(api, subjectOf(fix), nowMs);
+  const live =
+    fix.spec.action?.type === 'DeleteResourceQuota'
+      ? await readBlockedHealth(api, namespace, blocked, { nowMs, sinceMs: timeMs(appliedAt) })
+      : await readHealth(api, subjectOf(fix), nowMs);
   if (live.gone) return { ...live, healthy: false, why: 'it is no longer there' };
-  const off = live.ended ?? (live.desired === 0 && !isQuota ? 'none of it is to run any more' : undefined);
-  return off && !isSwitchedOff(fix) ? { ...live, healthy: false, why: off } : live;
+  return live.ended && !isSwitchedOff(fix) ? { ...live, healthy: false, why: live.ended } : live;
 }

@@ -69,6 +69,7 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
         desired: nodes,
         ready: count(raw, 'numberAvailable'),
         settled: caughtUp && (isOnDelete(raw) || count(raw, 'updatedNumberScheduled') === nodes),
+        ...(caughtUp && nodes === 0 && { ended: 'it is wanted on no node' }),
       };
     }
     case 'Job': {

@@ -202,17 +202,6 @@ test('scaled to zero after the fix is not a recovery', async () => {
   assert.match(conditionOf(world.fix(), 'Failed')?.message ?? '', /scaled to zero/);
 });
 
-test('kept off every node after the fix, as a DaemonSet can be, is not a recovery', async () => {
-  const world = undoWorld();
-  const live = () => (imageOf(world.server) === good ? health({ ready: 0, desired: 0 }) : health({ healthy: false }));
-  world.start({}, { readHealth: async () => live() });
-  await world.clock.advance(3_000);
-  world.approve();
-  await world.clock.advance(700_000);
-  assert.deepEqual([world.phase(), reason(world)], ['Failed', 'NotRecovered']);
-  assert.match(conditionOf(world.fix(), 'Failed')?.message ?? '', /none of it is to run any more/);
-});
-
 test('what was seen since the fix to die after 50 s must hold for twice that, and the record says so', async () => {
   const world = undoWorld();
   world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { incident: { class: 'CrashLoop' } } });

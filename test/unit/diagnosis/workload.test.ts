@@ -10,7 +10,7 @@ const complete = [{ type: 'Complete', status: 'True' }];
 const cases: { name: string; make(shop: Shop): Owner; want: string }[] = [
   { name: 'a Deployment at full strength', make: (shop) => aWorkload(shop, 'Deployment', { replicas: 3 }, settled(3)), want: 'healthy 3/3' },
   { name: 'a Deployment without a count wants one', make: (shop) => aWorkload(shop, 'Deployment', {}, settled(1)), want: 'healthy 1/1' },
-  { name: 'a Deployment scaled to zero', make: (shop) => aWorkload(shop, 'Deployment', { replicas: 0 }, settled(0)), want: 'healthy 0/0' },
+  { name: 'a Deployment scaled to zero', make: (shop) => aWorkload(shop, 'Deployment', { replicas: 0 }, settled(0)), want: 'it was scaled to zero' },
   { name: 'a Deployment that is one short', make: (shop) => aWorkload(shop, 'Deployment', { replicas: 3 }, { ...settled(3), availableReplicas: 2 }), want: '2/3 ready' },
   { name: 'a Deployment of old and new pods', make: (shop) => aWorkload(shop, 'Deployment', { replicas: 3 }, { ...settled(3), updatedReplicas: 1 }), want: 'the rollout has not finished' },
   { name: 'a Deployment with a pod too many', make: (shop) => aWorkload(shop, 'Deployment', { replicas: 3 }, { ...settled(3), replicas: 4 }), want: 'the rollout has not finished' },
@@ -24,6 +24,8 @@ const cases: { name: string; make(shop: Shop): Owner; want: string }[] = [
   { name: 'a StatefulSet that is held back by a partition', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3, updateStrategy: { rollingUpdate: { partition: 2 } } }, { ...settled(3), updatedReplicas: 1 }), want: 'healthy 3/3' },
   { name: 'a StatefulSet short of what its partition lets through', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3, updateStrategy: { rollingUpdate: { partition: 1 } } }, { ...settled(3), updatedReplicas: 1 }), want: 'the rollout has not finished' },
   { name: 'a StatefulSet that is updated by hand', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3, updateStrategy: { type: 'OnDelete' } }, { ...settled(3), updatedReplicas: 0 }), want: 'healthy 3/3' },
+  { name: 'a DaemonSet that is kept off every node', make: (shop) => aWorkload(shop, 'DaemonSet', {}, { observedGeneration: 1, desiredNumberScheduled: 0, numberAvailable: 0, updatedNumberScheduled: 0 }), want: 'it is wanted on no node' },
+  { name: 'a DaemonSet that nobody has counted nodes for yet', make: (shop) => aWorkload(shop, 'DaemonSet', {}, {}), want: 'the rollout has not finished' },
   { name: 'a DaemonSet that is updated by hand', make: (shop) => aWorkload(shop, 'DaemonSet', { updateStrategy: { type: 'OnDelete' } }, { observedGeneration: 1, desiredNumberScheduled: 4, numberAvailable: 4, updatedNumberScheduled: 1 }), want: 'healthy 4/4' },
   { name: 'a DaemonSet in the middle of an update', make: (shop) => aWorkload(shop, 'DaemonSet', {}, { observedGeneration: 1, desiredNumberScheduled: 4, numberAvailable: 4, updatedNumberScheduled: 1 }), want: 'the rollout has not finished' },
   { name: 'a Job with its pod', make: (shop) => aWorkload(shop, 'Job', {}, { active: 1 }), want: 'healthy 1/1' },
@@ -139,7 +141,7 @@ for (const { name, make, want } of cases)
     const shop = aShop();
     const object = make(shop);
     const live = await readHealth(shop.reader, { namespace: 'shop', object }, 0);
-    const said = live.gone ? 'gone' : live.healthy ? `healthy ${live.ready}/${live.desired}` : live.why;
+    const said = live.gone ? 'gone' : live.healthy ? (live.ended ?? `healthy ${live.ready}/${live.desired}`) : live.why;
     assert.equal(said, want);
     assert.equal((await readWorkload(shop.reader, 'shop', object)) === undefined, want === 'gone');
   });
