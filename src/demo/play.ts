@@ -36,6 +36,7 @@ export interface Scene {
 /** Time to read before the demo presses a key itself. */
 const readingMs = 1_500;
 const mostMs = 180_000;
+const lastWordMs = 150_000;
 
 /** The acts, one after the other; ends early when it is asked to stop. */
 export async function play(deps: PlayDeps): Promise<Scene[]> {
@@ -97,8 +98,8 @@ async function decide(
     return fix !== undefined && (isOver(fix) || !fix.spec.action);
   };
   await waitUntil(isDone, { clock, signal, forMs: yes ? mostMs : Number.POSITIVE_INFINITY });
-  // The last word is on its way to the card; after an outage that may take as long as a watch rests between two tries.
-  await waitUntil(() => isSettled(channel), { clock, signal, forMs: 40_000 });
+  // The last word is on its way to the card; after an outage, until a watch that is dead is given up and begun again.
+  await waitUntil(() => isSettled(channel), { clock, signal, forMs: lastWordMs });
   return fix;
 }
 

@@ -85,3 +85,15 @@ test('a proposal that was replaced is not the end of the act: its successor is',
   const [scene] = await scenes;
   assert.equal(phaseOf(scene!.fix!), 'Recovered');
 });
+
+test('the last word of a card is waited for, also when the watch that brings it has to be begun again', async () => {
+  const { clock, fixes, channel, scenes, said } = aPlay();
+  await clock.advance(5_000);
+  fixes.push(aFix({ phase: 'Recovered' }));
+  const id = await channel.post({ chat: 'console' }, card('blue', 'checkout: undo applied'));
+  await clock.advance(100_000);
+  await channel.edit({ chat: 'console' }, id, card('green', 'checkout recovered'));
+  await clock.advance(5_000);
+  await scenes;
+  assert.match(said(), /^🟢 checkout recovered$/m);
+});
