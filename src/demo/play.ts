@@ -47,7 +47,7 @@ export async function play(deps: PlayDeps): Promise<Scene[]> {
   screen.say(`The shop is well: ${inWords(parts)}.`);
   const scenes: Scene[] = [];
   for (const [index, act] of acts.entries()) {
-    if (index === 0) await pause(deps, deps.provenMs, 'tapfix sees how the shop does when it is well');
+    await pause(deps, deps.provenMs, 'tapfix sees how the shop does when it is well');
     if (signal.aborted) break;
     const number = acts.length > 1 ? `Act ${index + 1} of ${acts.length}. ` : '';
     screen.say(`\n${wrap(`${number}${act.title}`, '', '').join('\n')}\n`);

@@ -24,7 +24,7 @@ const card = (dot: Card['dot'], headline: string): Message => ({
 });
 
 /** A stage whose shop and Remediations are what the test says. */
-function aPlay({ isReady = true, isTTY = false, onBreak = (): void => undefined } = {}) {
+function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => undefined } = {}) {
   const clock = fakeClock();
   const stop = new AbortController();
   const terminal = aTerminal({ isTTY });
@@ -37,7 +37,16 @@ function aPlay({ isReady = true, isTTY = false, onBreak = (): void => undefined 
     list: async (kind: string) => (kind === 'Deployment' ? shop.map((part) => deployment(part, isReady)) : fixes),
   };
   const stage = { api, namespace: 'shop', container: () => ({}) } as unknown as Stage;
-  const scenes = play({ stage, acts: [act], clock, screen, channel, yes: true, provenMs: 1_000, signal: stop.signal });
+  const scenes = play({
+    stage,
+    acts: Array.from({ length: acts }, () => act),
+    clock,
+    screen,
+    channel,
+    yes: true,
+    provenMs: 1_000,
+    signal: stop.signal,
+  });
   void scenes.catch(() => undefined);
   return { clock, stop, channel, fixes, scenes, said: () => terminal.lines().join('\n') };
 }
@@ -96,4 +105,19 @@ test('the last word of a card is waited for, also when the watch that brings it 
   await clock.advance(5_000);
   await scenes;
   assert.match(said(), /^🟢 checkout recovered$/m);
+});
+
+test('before each act tapfix sees for a while how the shop does when it is well: it may have been blind meanwhile', async () => {
+  const brokenAtMs: number[] = [];
+  const { clock, fixes, channel, scenes, stop } = aPlay({ acts: 2, onBreak: () => void brokenAtMs.push(clock.now()) });
+  await clock.advance(3_000);
+  fixes.push(aFix({ phase: 'Recovered' }));
+  await channel.post({ chat: 'console' }, card('green', 'checkout recovered'));
+  const endedAtMs = clock.now();
+  await clock.advance(5_000);
+  assert.equal(brokenAtMs.length, 2);
+  assert.ok(brokenAtMs[1]! - endedAtMs >= 1_000, `${brokenAtMs[1]! - endedAtMs} ms`);
+  stop.abort();
+  await clock.advance(1_000);
+  await scenes;
 });
