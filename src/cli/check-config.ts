@@ -1,14 +1,16 @@
 import { stringify } from 'yaml';
-import { humanConfig } from '../config/human.ts';
+import { humanConfig, humanDuration } from '../config/human.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
+import { classNames } from '../config/vocabulary.ts';
 import { ApiError, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
 import { loadKubeConfig } from '../kube/config.ts';
 import { counted } from '../lib/counted.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { isLiteral } from '../lib/glob.ts';
+import { classOf } from '../signals/classes.ts';
 
 export interface CheckConfigOptions {
   file: string;
@@ -22,10 +24,22 @@ export async function runCheckConfig(
   io: { print(text: string): void },
 ): Promise<number> {
   const config = await loadConfig(file);
-  const effective = stringify(humanConfig(config), { lineWidth: 0, aliasDuplicateObjects: false });
+  const inForce = { ...humanConfig(config), classes: classesInForce(config) };
+  const effective = stringify(inForce, { lineWidth: 0, aliasDuplicateObjects: false });
   const matching = context === undefined ? [] : await matchingIn(context, config);
   io.print(['ok', '', `# ${file} with every default filled in:`, effective.trimEnd(), ...matching].join('\n'));
   return 0;
+}
+
+/** Of every class, your own included: the file need not name any. */
+function classesInForce(config: Config): object {
+  const names = new Set([...classNames, ...config.extraReasons.map((extra) => extra.class)]);
+  const rules = [...names].map((name) => {
+    const { forMs, severity } = classOf(name, config);
+    const own = Object.hasOwn(config.classes, name) ? config.classes[name] : undefined;
+    return [name, { enabled: own?.enabled ?? true, for: humanDuration(forMs), severity }];
+  });
+  return Object.fromEntries(rules);
 }
 
 async function matchingIn(context: string, config: Config): Promise<string[]> {

@@ -33,8 +33,13 @@ export async function runDemoCommand(options: DemoOptions, io: Io): Promise<numb
   const screen = createScreen({
     write: (text) => void stdout.write(text),
     isTTY: stdout.isTTY === true,
-    columns: stdout.columns ?? 80,
-    rows: stdout.rows ?? 24,
+    // A terminal that nobody has told its size says 0.
+    get columns() {
+      return stdout.columns || 80;
+    },
+    get rows() {
+      return stdout.rows || 24;
+    },
   });
   const signal = io.stopSignal();
   const stage = await openStage(options, screen, signal);
@@ -63,7 +68,7 @@ export async function runDemoCommand(options: DemoOptions, io: Io): Promise<numb
 
 async function openStage({ context, image }: DemoOptions, screen: Screen, signal: AbortSignal): Promise<Stage> {
   if (context === undefined)
-    return (await import('../demo/sim-stage.ts')).openSimStage(systemClock, createLog({ level: 'silent' }));
+    return (await import('../demo/sim-stage.ts')).openSimStage(systemClock, createLog({ level: 'silent' }), signal);
   const { openClusterStage } = await import('../demo/cluster-stage.ts');
   return openClusterStage({ context, image, clock: systemClock, signal, say: screen.say });
 }

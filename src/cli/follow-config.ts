@@ -2,6 +2,7 @@ import type { Reloads } from '../app.ts';
 import { type Channels, rebuildChannels } from '../channels/rebuild.ts';
 import { createLiveConfig } from '../config/live.ts';
 import { whyFrozen } from '../config/mounts.ts';
+import { isReadOnce } from '../config/read-text.ts';
 import { createReloader } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -42,6 +43,9 @@ export async function followConfig({
   ...deps
 }: FollowDeps): Promise<Follow> {
   const frozen = await whyFrozen(file);
+  const canChange = !(await isReadOnce(file));
+  let look = (): void => undefined;
+  process.on('SIGHUP', () => look()); // from the first moment: without a listener it ends the process
   const listeners: Parameters<Reloads['subscribe']>[0][] = [];
   let build: (config: Config) => Promise<Channels> = async () => new Map();
   const live = createLiveConfig<Channels>({
@@ -75,8 +79,8 @@ export async function followConfig({
         onRefused: live.refuse,
         onAsBefore: live.asBefore,
       });
-      process.on('SIGHUP', reloader.poke);
-      void reloader.run(signal);
+      look = reloader.poke;
+      if (canChange) void reloader.run(signal);
       return { subscribe: (listener) => void listeners.push(listener), refusal: live.refusal };
     },
   };

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { isReadOnce } from './read-text.ts';
 
 export interface Mount {
   /** What of the file system is mounted. */
@@ -37,6 +38,8 @@ export function isFrozen(file: string, mounts: readonly Mount[]): boolean {
 /** What to say about it; undefined: it can change. Where there is no such list (not Linux) nothing is claimed. */
 export async function whyFrozen(file: string, mountinfo = '/proc/self/mountinfo'): Promise<string | undefined> {
   const path = resolve(file);
+  if (await isReadOnce(path))
+    return `${path} is no file but a pipe or a device: it was read once, and no change of it is seen`;
   const text = await readFile(mountinfo, 'utf8').catch(() => '');
   return isFrozen(path, mountsIn(text))
     ? `${path} is mounted by subPath, so it never changes while this pod lives: mount the volume as the directory ${dirname(path)}, without subPath`

@@ -1,11 +1,35 @@
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream, type ReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { messageOf, UserError } from '../lib/errors.ts';
 
 const maxBytes = 1024 * 1024;
 
 /** A text file of a size that a person writes; anything else is one clear line. */
 export async function readText(file: string): Promise<string> {
-  const bytes = await readAtMost(file, maxBytes + 1);
+  return textIn(file, await readAtMost(file, () => createReadStream(file, { end: maxBytes })));
+}
+
+/** The same of what was read before. A pipe is not read again: whoever opens one waits for its writer, maybe for ever. */
+export async function readAgain(file: string): Promise<string> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
+  try {
+    const found = await handle.stat();
+    if (!found.isFile() && !found.isDirectory()) throw new UserError(`${file} is no file but a pipe or a device`, 2);
+    return textIn(file, await readAtMost(file, () => handle.createReadStream({ end: maxBytes, autoClose: false })));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Of what is not there, or may not be looked at, nothing is claimed: reading it says what is wrong. */
+export async function isReadOnce(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}
+
+function textIn(file: string, bytes: Buffer): string {
   if (bytes.length > maxBytes) throw new UserError(`${file} is larger than 1 MB: is it the right file?`, 2);
   if (bytes.includes(0)) throw new UserError(`${file} is not a text file: it contains a NUL byte`, 2);
   try {
@@ -15,15 +39,19 @@ export async function readText(file: string): Promise<string> {
   }
 }
 
-/** A device or pipe may never end, so the size is limited while reading. */
-async function readAtMost(file: string, limit: number): Promise<Buffer> {
+/** A device or pipe may never end, so the size is limited while reading: one byte more than is wanted tells. */
+async function readAtMost(file: string, stream: () => ReadStream): Promise<Buffer> {
   try {
-    const chunks: Buffer[] = await createReadStream(file, { end: limit - 1 }).toArray();
+    const chunks: Buffer[] = await stream().toArray();
     return Buffer.concat(chunks);
   } catch (error) {
-    const message = whyUnreadable(file, error);
-    throw isMissing(error) ? new MissingFile(message, 2) : new UserError(message, 2);
+    throw unreadable(file, error);
   }
+}
+
+function unreadable(file: string, error: unknown): UserError {
+  const message = whyUnreadable(file, error);
+  return isMissing(error) ? new MissingFile(message, 2) : new UserError(message, 2);
 }
 
 /** It is not there: perhaps not yet, perhaps not at this moment. */

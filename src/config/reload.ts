@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
-import { MissingFile, readText } from './read-text.ts';
+import { MissingFile, readAgain } from './read-text.ts';
 import { watchDirectory, type DirectoryWatch, type WatchDirectory } from './watch-directory.ts';
 import { weigh, type Reading, type Standing } from './weigh.ts';
 
@@ -43,7 +43,7 @@ type Read = Reading & ({ text: string } | { error: unknown });
 export function createReloader({
   file,
   clock,
-  read = readText,
+  read = readAgain,
   watch = watchDirectory,
   ...deps
 }: ReloadDeps): Reloader {

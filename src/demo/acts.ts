@@ -1,9 +1,9 @@
 import type { KubeObject } from '../kube/api.ts';
 import { viewPod } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
-import { losePods } from './shop.ts';
+import { deletePod, losePods } from './shop.ts';
 import type { Stage } from './stage.ts';
-import { waitUntil } from './wait.ts';
+import { mustBecomeTrue } from './wait.ts';
 
 export interface Act {
   readonly name: 'quota' | 'rollout' | 'image' | 'crash';
@@ -15,6 +15,9 @@ export interface Act {
   /** After a rejection: the next act begins with a shop that is well. */
   mend(stage: Stage): Promise<void>;
 }
+
+/** Nobody waits longer than this for the cluster's own controllers. */
+const mostMs = 120_000;
 
 const quotaName = 'platform-hardening';
 
@@ -31,7 +34,7 @@ const quota: Act = {
     await api.create({ kind: 'ResourceQuota', namespace }, { apiVersion: 'v1', kind: 'ResourceQuota', ...body });
     const isInForce = async (): Promise<boolean> =>
       (await api.get<Quota>({ kind: 'ResourceQuota', namespace, name: quotaName }))?.status?.used !== undefined;
-    await waitUntil(isInForce, { clock, signal, forMs: 30_000 });
+    await mustBecomeTrue(isInForce, { clock, signal, forMs: mostMs, else: 'the quota is not in force' });
     await losePods(api, namespace, 'web', 2);
     await losePods(api, namespace, 'api', 1);
   },
@@ -80,7 +83,7 @@ const image: Act = {
       (await api.list<Owner>('ReplicaSet', namespace)).some(
         ({ spec }) => spec?.template?.spec?.containers?.[0]?.image === first,
       );
-    await waitUntil(isRolledOut, { clock, signal, forMs: 30_000 });
+    await mustBecomeTrue(isRolledOut, { clock, signal, forMs: mostMs, else: 'the first image is not rolled out' });
     await setImage(stage, second);
   },
   mend: (stage) => setVersion(stage, 'good', 'web'),
@@ -99,8 +102,7 @@ const crash: Act = {
   async mend({ api, namespace }) {
     const pods = await api.list<KubeObject>('Pod', namespace, { labelSelector: 'app=api' });
     const isWell = (pod: KubeObject): boolean => viewPod(pod)?.ready === true;
-    for (const { metadata } of pods.filter((pod) => !isWell(pod)))
-      await api.delete({ kind: 'Pod', namespace, name: metadata.name });
+    for (const { metadata } of pods.filter((pod) => !isWell(pod))) await deletePod(api, namespace, metadata.name);
   },
 };
 

@@ -51,22 +51,28 @@ export function createDemoChannel({ screen, by, yes }: DemoChannelDeps): DemoCha
   }
 
   async function post(_place: unknown, message: Message): Promise<string> {
+    const id = `demo-${++posted}`;
+    // About something else, on a cluster with troubles of its own: the card that waits for a decision stays.
+    if (keys().length > 0) {
+      screen.say(consoleText(message, () => undefined));
+      return id;
+    }
     if (current) screen.settle();
     note = '';
-    current = { id: `demo-${++posted}`, message };
+    current = { id, message };
     if (screen.inPlace) draw();
     else screen.say([consoleText(message, keyFor), ...hint(keys(), yes)].join('\n'));
-    return current.id;
+    return id;
   }
 
   async function edit(_place: unknown, id: string, message: Message): Promise<void> {
     if (current?.id !== id) return; // of an earlier act: its last state stands above
-    const before = new Set(headlinesOf(current.message));
+    const { message: before } = current;
     const pressable = keys().join();
     current = { id, message };
     if (keys().length === 0) note = '';
     if (screen.inPlace) return draw();
-    for (const line of headlinesOf(message)) if (!before.has(line)) screen.say(line);
+    for (const line of newsIn(before, message)) screen.say(line);
     if (keys().length > 0 && keys().join() !== pressable)
       screen.say([...message.cards.map((card) => buttonText(card, keyFor)), ...hint(keys(), yes)].join('\n'));
   }
@@ -111,7 +117,13 @@ export function createDemoChannel({ screen, by, yes }: DemoChannelDeps): DemoCha
   };
 }
 
-const headlinesOf = (message: Message): string[] => message.cards.map((card) => headline(card.dot, card.headline));
+/** First lines that were not there before. What has recovered is told once: its count may come a moment later. */
+function newsIn(before: Message, now: Message): string[] {
+  const told = new Set(before.cards.map((card) => headline(card.dot, card.headline)));
+  const isOver = (index: number): boolean => before.cards[index]?.dot === 'green';
+  const fresh = now.cards.filter(({ dot }, index) => dot !== 'green' || !isOver(index));
+  return fresh.map((card) => headline(card.dot, card.headline)).filter((line) => !told.has(line));
+}
 
 function hint(keys: readonly string[], yes: boolean): string[] {
   const words = keys.flatMap((key) => (wordOf[key] ? [`${key} to ${wordOf[key]}`] : []));

@@ -1,17 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import type { Api, KubeObject } from '../kube/api.ts';
-import { type ClosableApi, createApi } from '../kube/client.ts';
+import { createApi } from '../kube/client.ts';
 import { loadKubeConfig } from '../kube/config.ts';
-import type { Notice } from '../kube/notice.ts';
 import { viewDeployment } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
 import { counted } from '../lib/counted.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { accounts, defaultNamespace as tapfixNamespace } from '../manifests/manifest.ts';
-import { install, isGone, type Made, remove } from './install.ts';
+import { clear } from './clear.ts';
+import { install, type Made } from './install.ts';
+import { patientApi } from './patient-api.ts';
 import { runsAnnotation } from './shop.ts';
 import { spoilPod } from './spoil-pod.ts';
 import type { Stage } from './stage.ts';
-import { waitUntil } from './wait.ts';
 
 export interface ClusterOptions {
   context: string;
@@ -22,26 +23,28 @@ export interface ClusterOptions {
   say(text: string): void;
 }
 
-/** Nobody waits longer than this for something to be gone. */
-const goneMs = 120_000;
-
 /** A namespace of its own on a real cluster; what tapfix needs there is installed if it is absent, and removed again. */
 export async function openClusterStage(options: ClusterOptions): Promise<Stage> {
   const { context, image, clock, signal, say } = options;
   const kubeConfig = loadKubeConfig({ context });
-  const api = createApi({ kubeConfig, manager: 'tapfix-demo' });
+  const asked = createApi({ kubeConfig, manager: 'tapfix-demo' });
+  const api = patientApi(asked, { clock, signal });
   const tapfixApi = createApi({ kubeConfig });
   const made: Made[] = [];
-  const close = (tell: (text: string) => void): Promise<void> => clear({ api, tapfixApi, made, clock }, tell);
+  const close = async (tell: (text: string) => void): Promise<void> => {
+    await clear({ api: asked, made, clock }, tell);
+    await Promise.all([asked.close(), tapfixApi.close()]);
+  };
   try {
-    const identity = await whoIsThis(api, context);
+    const identity = await whoIsThis(asked, context);
     await mustNotRunAlready(api);
     say(`On ${context} as ${identity}: installing what tapfix needs and is not there yet ...`);
     const count = await install({ api, clock, signal, onMade: (one) => void made.push(one) });
     say(
       count > 0 ? `Installed ${counted(count, 'object')}; they are removed at the end.` : 'All of it is there already.',
     );
-    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { generateName: 'tapfix-demo-' } };
+    const name = `tapfix-demo-${randomUUID().slice(0, 5)}`;
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     const { metadata } = await api.create<KubeObject>({ kind: 'Namespace' }, body);
     made.push({ ref: { kind: 'Namespace', name: metadata.name }, uid: metadata.uid });
     return {
@@ -94,42 +97,5 @@ async function mustNotRunAlready(api: Api): Promise<void> {
         `tapfix runs in this cluster already (${name} in ${tapfixNamespace}); scale it to 0 for the time of the demo`,
         2,
       );
-  }
-}
-
-interface Leftovers {
-  api: ClosableApi;
-  tapfixApi: ClosableApi;
-  made: readonly Made[];
-  clock: Clock;
-}
-
-/** Last made, first removed: the shop goes before what tapfix needs to know of it. Also after Ctrl-C. */
-async function clear({ api, tapfixApi, made, clock }: Leftovers, say: (text: string) => void): Promise<void> {
-  const never = new AbortController().signal;
-  if (made.length > 0) say(`\nRemoving what the demo put there (${counted(made.length, 'object')}) ...`);
-  const left: string[] = [];
-  for (const one of made.toReversed()) {
-    const { kind, name } = one.ref;
-    if (kind === 'Namespace' && name !== tapfixNamespace) await removeNotices(api, name).catch(() => undefined);
-    const isRemoved = async (): Promise<boolean> => {
-      await remove(api, one);
-      return kind !== 'Namespace' || isGone(api, one);
-    };
-    const { ok } = await waitUntil(isRemoved, { clock, signal: never, forMs: goneMs });
-    if (!ok)
-      left.push(`  kubectl delete ${kind.toLowerCase()} ${name}${one.ref.namespace ? ` -n ${one.ref.namespace}` : ''}`);
-  }
-  if (left.length > 0) say(`Some of it is still there; remove it with\n${left.join('\n')}`);
-  else if (made.length > 0) say('All of it is gone.');
-  await Promise.all([api.close(), tapfixApi.close()]);
-}
-
-/** The messages of this demo; those of others stay. */
-async function removeNotices(api: Api, shop: string): Promise<void> {
-  for (const { metadata, spec } of await api.list<Notice>('Notice', tapfixNamespace)) {
-    const isOurs = spec.members.length > 0 && spec.members.every(({ namespace }) => namespace === shop);
-    if (isOurs)
-      await api.delete({ kind: 'Notice', namespace: tapfixNamespace, name: metadata.name }, { uid: metadata.uid });
   }
 }

@@ -59,7 +59,7 @@ async function create(api: Api, manifest: Manifest): Promise<Made | undefined> {
 }
 
 /** Whether it is there no more. Another object of its name is somebody else's. */
-export async function remove(api: Api, { ref, uid }: Made): Promise<void> {
+export async function remove(api: Pick<Api, 'delete'>, { ref, uid }: Made): Promise<void> {
   try {
     await api.delete(ref, { uid });
   } catch (error) {
@@ -68,6 +68,6 @@ export async function remove(api: Api, { ref, uid }: Made): Promise<void> {
   }
 }
 
-export async function isGone(api: Api, { ref, uid }: Made): Promise<boolean> {
+export async function isGone(api: Pick<Api, 'get'>, { ref, uid }: Made): Promise<boolean> {
   return (await api.get<KubeObject>(ref))?.metadata.uid !== uid;
 }

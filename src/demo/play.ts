@@ -2,10 +2,12 @@ import { wrap } from '../channels/console-text.ts';
 import { conditionOf, isOver, phaseOf, type Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { counted } from '../lib/counted.ts';
+import { spokenDuration } from '../lib/duration.ts';
+import { UserError } from '../lib/errors.ts';
 import type { Act } from './acts.ts';
 import type { DemoChannel } from './channel.ts';
 import type { Screen } from './screen.ts';
-import { inWords, isOpen, openShop, readShop, shop } from './shop.ts';
+import { inWords, isOpen, openShop, type Ready, readShop, shop } from './shop.ts';
 import type { Stage } from './stage.ts';
 import { waitUntil } from './wait.ts';
 
@@ -34,16 +36,18 @@ export interface Scene {
 /** Time to read before the demo presses a key itself. */
 const readingMs = 1_500;
 const mostMs = 180_000;
+const lastWordMs = 150_000;
 
 /** The acts, one after the other; ends early when it is asked to stop. */
 export async function play(deps: PlayDeps): Promise<Scene[]> {
   const { stage, acts, screen, signal } = deps;
   await openShop(stage);
-  await untilOpen(deps, `The shop opens: ${counted(shop.length, 'workload')}`);
-  screen.say(`The shop is well: ${inWords(await readShop(stage.api, stage.namespace))}.`);
+  const parts = await untilOpen(deps, `The shop opens: ${counted(shop.length, 'workload')}`);
+  if (signal.aborted) return [];
+  screen.say(`The shop is well: ${inWords(parts)}.`);
   const scenes: Scene[] = [];
   for (const [index, act] of acts.entries()) {
-    if (index === 0) await pause(deps, deps.provenMs, 'tapfix sees how the shop does when it is well');
+    await pause(deps, deps.provenMs, 'tapfix sees how the shop does when it is well');
     if (signal.aborted) break;
     const number = acts.length > 1 ? `Act ${index + 1} of ${acts.length}. ` : '';
     screen.say(`\n${wrap(`${number}${act.title}`, '', '').join('\n')}\n`);
@@ -61,8 +65,11 @@ async function playAct(act: Act, deps: PlayDeps): Promise<Scene> {
   const before = new Set((await fixesOf(stage)).map(({ metadata }) => metadata.uid));
   const brokeAtMs = clock.now();
   await act.break(stage, clock, signal);
-  const current = async (): Promise<Remediation | undefined> =>
-    (await fixesOf(stage)).find(({ metadata }) => !before.has(metadata.uid));
+  const current = async (): Promise<Remediation | undefined> => {
+    const fixes = (await fixesOf(stage)).filter(({ metadata }) => !before.has(metadata.uid));
+    const replaced = new Set(fixes.map(({ spec }) => spec.follows?.uid));
+    return fixes.find(({ metadata }) => !replaced.has(metadata.uid));
+  };
   if (!(await wait(deps, 'Waiting for tapfix to notice', () => channel.shown() !== undefined)))
     return { act, brokeAtMs };
   const shownAtMs = clock.now();
@@ -91,8 +98,8 @@ async function decide(
     return fix !== undefined && (isOver(fix) || !fix.spec.action);
   };
   await waitUntil(isDone, { clock, signal, forMs: yes ? mostMs : Number.POSITIVE_INFINITY });
-  // The last word is on its way to the card; after an outage that may take as long as a watch rests between two tries.
-  await waitUntil(() => isSettled(channel), { clock, signal, forMs: 40_000 });
+  // The last word is on its way to the card; after an outage, until a watch that is dead is given up and begun again.
+  await waitUntil(() => isSettled(channel), { clock, signal, forMs: lastWordMs });
   return fix;
 }
 
@@ -110,9 +117,14 @@ async function startOver(act: Act, deps: PlayDeps): Promise<void> {
   await untilOpen(deps, 'The shop comes back');
 }
 
-async function untilOpen(deps: PlayDeps, words: string): Promise<void> {
-  const { stage } = deps;
-  await wait(deps, words, async () => isOpen(await readShop(stage.api, stage.namespace)));
+/** What is not well is not shown as if it were. */
+async function untilOpen(deps: PlayDeps, words: string): Promise<Ready[]> {
+  const { stage, signal } = deps;
+  let parts: Ready[] = [];
+  const ok = await wait(deps, words, async () => isOpen((parts = await readShop(stage.api, stage.namespace))));
+  if (!ok && !signal.aborted)
+    throw new UserError(`the shop is not well after ${spokenDuration(mostMs)}: ${inWords(parts)}`);
+  return parts;
 }
 
 /** Shows that it goes on, and for how long, while nothing else is to be seen. */
@@ -129,6 +141,7 @@ async function wait(deps: PlayDeps, words: string, isTrue: () => Promise<boolean
     },
     { clock, signal, forMs: mostMs },
   );
+  screen.show('');
   if (!ok && lastError) screen.say(lastError);
   return ok;
 }

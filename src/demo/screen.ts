@@ -1,4 +1,4 @@
-/** Where the demo writes. A pipe has neither columns nor rows. */
+/** Where the demo writes; its size may change at any time. A pipe has neither columns nor rows. */
 export interface Terminal {
   write(text: string): void;
   isTTY: boolean;
@@ -40,10 +40,29 @@ export function createScreen(terminal: Terminal): Screen {
     inPlace: terminal.isTTY,
     say: (text) => (terminal.isTTY ? replace(`${text}\n`, live) : terminal.write(`${text}\n`)),
     show(text) {
-      if (terminal.isTTY && text !== live) replace('', text);
+      const next = fitted(text, terminal);
+      if (terminal.isTTY && next !== live) replace('', next);
     },
     settle: () => void (live = ''),
   };
+}
+
+/**
+ * What has scrolled off the screen can be neither seen nor replaced. So of a card that is taller than the terminal the
+ * middle is left out: its first lines say what is wrong, and the last two paragraphs what can be pressed.
+ */
+function fitted(text: string, { columns, rows }: Pick<Terminal, 'columns' | 'rows'>): string {
+  // The cursor has the last row. The first stays free: who erases from there on moves all of it to tmux's history.
+  const fits = (shown: string): boolean => rowsOf(shown, columns) < rows - 1;
+  if (fits(text)) return text;
+  const lines = text.split('\n');
+  const end = lines.lastIndexOf('', lines.lastIndexOf('') - 1);
+  for (let first = end - 1; first > 0; first--) {
+    const gap = `           ... ${end - first} more lines, in a taller window`;
+    const shown = [...lines.slice(0, first), gap, ...lines.slice(end)].join('\n');
+    if (fits(shown)) return shown;
+  }
+  return text;
 }
 
 /** How many rows of the terminal a text takes. */

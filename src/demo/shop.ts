@@ -1,4 +1,4 @@
-import type { KubeObject, Reader, Writer } from '../kube/api.ts';
+import { isNotFound, type KubeObject, type Reader, type Writer } from '../kube/api.ts';
 import { viewDeployment } from '../kube/views.ts';
 import type { Stage } from './stage.ts';
 
@@ -58,5 +58,12 @@ export const inWords = (parts: readonly Ready[]): string =>
 /** As a node that goes down for maintenance would: their owners make new ones, if they may. */
 export async function losePods(api: Reader & Writer, namespace: string, app: string, most: number): Promise<void> {
   const pods = await api.list<KubeObject>('Pod', namespace, { labelSelector: `app=${app}` });
-  for (const { metadata } of pods.slice(0, most)) await api.delete({ kind: 'Pod', namespace, name: metadata.name });
+  for (const { metadata } of pods.slice(0, most)) await deletePod(api, namespace, metadata.name);
+}
+
+/** Its owner may be faster. */
+export async function deletePod(api: Writer, namespace: string, name: string): Promise<void> {
+  await api.delete({ kind: 'Pod', namespace, name }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
 }

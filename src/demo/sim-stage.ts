@@ -8,6 +8,7 @@ import type { Container, PodObject } from '../sim/common/shapes.ts';
 import type { Behaviour } from '../sim/kubelet/behaviour.ts';
 import { usualTiming } from '../sim/kubelet/timing.ts';
 import { createSim, type Sim } from '../sim/sim.ts';
+import { patientApi } from './patient-api.ts';
 import { losePods } from './shop.ts';
 import type { Stage } from './stage.ts';
 
@@ -44,7 +45,7 @@ export interface SimStage extends Stage {
 }
 
 /** The simulated cluster, reached as any other: over HTTP, on a port of this machine. */
-export async function openSimStage(clock: Clock, log: Log): Promise<SimStage> {
+export async function openSimStage(clock: Clock, log: Log, signal: AbortSignal): Promise<SimStage> {
   const behaviours = createBehaviours();
   const sim = createSim({
     clock,
@@ -62,7 +63,7 @@ export async function openSimStage(clock: Clock, log: Log): Promise<SimStage> {
   await prepare(sim);
   const connect = (manager?: string): ClosableApi =>
     createApi({ kubeConfig: credentialsFor(listening.url), ...(manager && { manager }) });
-  const [api, tapfixApi] = [connect('tapfix-demo'), connect()];
+  const [api, tapfixApi] = [patientApi(connect('tapfix-demo'), { clock, signal }), connect()];
   return {
     where: 'a simulated cluster inside this program; nothing else is touched',
     cluster: 'demo',

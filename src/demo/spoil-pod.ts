@@ -2,7 +2,7 @@ import type { Api, KubeObject } from '../kube/api.ts';
 import { viewPod } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runsAnnotation } from './shop.ts';
-import { waitUntil } from './wait.ts';
+import { mustBecomeTrue } from './wait.ts';
 
 interface Where {
   api: Api;
@@ -16,7 +16,7 @@ interface Pod extends KubeObject {
 }
 
 /** Nobody waits longer than this for a container to stop. */
-const stopMs = 60_000;
+const stopMs = 120_000;
 
 /**
  * One pod of a workload crashes from now on; its template, and so its siblings and its successor, stay as they are. Its
@@ -35,6 +35,6 @@ export async function spoilPod({ api, namespace, clock, signal }: Where, app: st
     const live = await api.get<Pod>(ref);
     return live === undefined || viewPod(live)?.containers[0]?.runningSinceMs === undefined;
   };
-  await waitUntil(isStopped, { clock, signal, forMs: stopMs });
+  await mustBecomeTrue(isStopped, { clock, signal, forMs: stopMs, else: `pod ${pod.metadata.name} still runs` });
   await setImage(image);
 }

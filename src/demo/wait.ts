@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
+import { spokenDuration } from '../lib/duration.ts';
+import { messageOf, UserError } from '../lib/errors.ts';
 
 export interface Patience {
   clock: Clock;
@@ -30,4 +31,14 @@ export async function waitUntil(
     await clock.sleep(everyMs, signal);
   }
   return { ok: false, lastError };
+}
+
+/** What the rest depends on. `else`: "the quota is not in force". */
+export async function mustBecomeTrue(
+  isTrue: () => Promise<boolean> | boolean,
+  { else: words, ...patience }: Patience & { else: string },
+): Promise<void> {
+  const { ok, lastError } = await waitUntil(isTrue, patience);
+  if (ok || patience.signal.aborted) return;
+  throw new UserError(`${words} after ${spokenDuration(patience.forMs)}${lastError ? `: ${lastError}` : ''}`);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tour } from '../../src/demo/acts.ts';
 import { runDemo } from '../../src/demo/demo.ts';
@@ -11,37 +11,46 @@ import { createLog } from '../../src/lib/log.ts';
 
 const outageMs = 10_000;
 
-test('an API server that goes away for ten seconds in the middle of the demo: nothing wrong is said', async () => {
-  const silent = createLog({ level: 'silent' });
-  const stage = await openSimStage(systemClock, silent);
-  let said = '';
-  const write = (text: string): void => void (said += text);
-  const stop = new AbortController();
-  const demo = runDemo({
-    stage,
-    acts: tour,
-    clock: systemClock,
-    log: silent,
-    screen: createScreen({ write, isTTY: false, columns: 80, rows: 50 }),
-    keyboard: new PassThrough(),
-    yes: true,
-    timeZone: 'UTC',
-    signal: stop.signal,
-    stop: () => stop.abort(),
-  });
-  try {
-    while (!said.includes('🔵')) await sleep(20);
-    const before = said.length;
-    await stage.outage.begin();
-    await sleep(outageMs);
-    const during = said.slice(before);
-    await stage.outage.end();
-    assert.equal(await demo, 0, said);
-    assert.doesNotMatch(during, /recovered|did not help|gone|ready, watching\n.*ready, watching/);
-    const dots = [...said.matchAll(/^(🔴|🟠|🟡|🔵|🟢|⚪)/gmu)].map(([dot]) => dot).join('');
-    assert.match(dots, /^🔴🟡+🔵+🟢🔴🟡+🔵+🟢$/u, said);
-  } finally {
-    stop.abort();
-    await stage.close(() => undefined);
-  }
+const moments: [string, RegExp][] = [
+  ['while the shop opens', /The shop opens/],
+  ['when the shop is about to be broken', /tapfix sees how the shop does/],
+  ['while a fix is being watched', /🔵/u],
+];
+
+describe('an API server that goes away for ten seconds in the middle of the demo', { concurrency: 3 }, () => {
+  for (const [when, words] of moments)
+    test(`${when}: the demo goes on, and nothing wrong is said`, async () => {
+      const silent = createLog({ level: 'silent' });
+      const stop = new AbortController();
+      const stage = await openSimStage(systemClock, silent, stop.signal);
+      let said = '';
+      const write = (text: string): void => void (said += text);
+      const demo = runDemo({
+        stage,
+        acts: tour,
+        clock: systemClock,
+        log: silent,
+        screen: createScreen({ write, isTTY: false, columns: 80, rows: 50 }),
+        keyboard: new PassThrough(),
+        yes: true,
+        timeZone: 'UTC',
+        signal: stop.signal,
+        stop: () => stop.abort(),
+      });
+      try {
+        while (!words.test(said)) await sleep(20);
+        const before = said.length;
+        await stage.outage.begin();
+        await sleep(outageMs);
+        const during = said.slice(before);
+        await stage.outage.end();
+        assert.equal(await demo, 0, said);
+        assert.doesNotMatch(during, /recovered|did not help|gone|ready, watching\n.*ready, watching/);
+        const dots = [...said.matchAll(/^(🔴|🟠|🟡|🔵|🟢|⚪)/gmu)].map(([dot]) => dot).join('');
+        assert.match(dots, /^🔴🟡+🔵+🟢🔴🟡+🔵+🟢$/u, said);
+      } finally {
+        stop.abort();
+        await stage.close(() => undefined);
+      }
+    });
 });

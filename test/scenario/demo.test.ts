@@ -11,8 +11,8 @@ const program = join(root, 'bin/tapfix.js');
 /** Each terminal's own way of starting a command on a new one: util-linux has another `script` than the BSDs. */
 const onTerminal = (command: string): [string, string[]] =>
   process.platform === 'linux'
-    ? ['script', ['-qefc', `stty cols 80 rows 50; ${command}`, '/dev/null']]
-    : ['script', ['-q', '/dev/null', 'sh', '-c', `stty cols 80 rows 50; ${command}`]];
+    ? ['script', ['-qefc', `stty cols 80 rows 24; ${command}`, '/dev/null']]
+    : ['script', ['-q', '/dev/null', 'sh', '-c', `stty cols 80 rows 24; ${command}`]];
 
 /** The demo on a pseudo-terminal, where keys can be pressed. */
 function onATerminal(t: TestContext, ...words: string[]) {

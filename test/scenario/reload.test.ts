@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { startApiServer } from './support/api-server.ts';
 import { aSetup, startTapfix } from './support/tapfix.ts';
 
@@ -44,3 +47,51 @@ for (const role of ['watcher', 'controller'])
     tapfix.kill('SIGTERM');
     assert.equal((await tapfix.ended()).code, 0);
   });
+
+test('SIGHUP does not end one that still waits for the API server', async (t) => {
+  const { words, env } = await aSetup(t);
+  const tapfix = startTapfix(t, words, { env });
+  await tapfix.says('not connected to the API server, trying again');
+  tapfix.kill('SIGHUP');
+  assert.equal((await tapfix.page('/healthz')).status, 200);
+  tapfix.kill('SIGTERM');
+  const { code, signal } = await tapfix.ended();
+  assert.deepEqual({ code, signal }, { code: 0, signal: null });
+});
+
+test('a pipe is read once: that is said, its end is no change, and nothing waits for it', async (t) => {
+  const server = await startApiServer(t, {});
+  const { env, configFile, folder } = await aSetup(t, { server: server.url });
+  const pipe = join(folder, 'pipe');
+  await promisify(execFile)('mkfifo', [pipe]);
+  const writer = spawn('sh', ['-c', `cat "${configFile}" > "${pipe}"`]);
+  t.after(() => writer.kill());
+  const tapfix = startTapfix(t, ['run', '--config', pipe], { env });
+  await tapfix.says('tapfix started');
+  const { reason } = await tapfix.says('the configuration cannot be reloaded');
+  assert.equal(reason, `${pipe} is no file but a pipe or a device: it was read once, and no change of it is seen`);
+  const { ok, detail } = (await tapfix.readyz()).checks['config']!;
+  assert.equal(ok, false);
+  assert.match(detail, /^in force: \w{12}; .* is no file but a pipe or a device/);
+  tapfix.kill('SIGHUP');
+  assert.doesNotMatch((await tapfix.page('/metrics')).text, /tapfix_config_reloads_total\{/);
+  tapfix.kill('SIGTERM');
+  assert.equal((await tapfix.ended()).code, 0);
+});
+
+test('a pipe in the place of the file: one clear line, and nothing waits for it', async (t) => {
+  const server = await startApiServer(t, {});
+  const { words, env, configFile } = await aSetup(t, { server: server.url });
+  const tapfix = startTapfix(t, words, { env });
+  await tapfix.says('tapfix started');
+  const text = await readFile(configFile, 'utf8');
+  await rm(configFile);
+  await promisify(execFile)('mkfifo', [configFile]);
+  const { reason } = await tapfix.says('configuration change refused, the old one stays');
+  assert.equal(reason, `${configFile} is no file but a pipe or a device`);
+  await rm(configFile);
+  await writeFile(configFile, text.replace('prod-eu', 'prod-us'));
+  await tapfix.says('configuration changed');
+  tapfix.kill('SIGTERM');
+  assert.equal((await tapfix.ended()).code, 0);
+});

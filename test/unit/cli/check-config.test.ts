@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { namespacesNow } from '../../../src/cli/check-config.ts';
+import { namespacesNow, runCheckConfig } from '../../../src/cli/check-config.ts';
+import { parseConfig } from '../../../src/config/load.ts';
+import { classNames } from '../../../src/config/vocabulary.ts';
 import { ApiError, type Reader } from '../../../src/kube/api.ts';
+import { classOf } from '../../../src/signals/classes.ts';
 import { aConfig } from '../../support/config.ts';
 
 const cluster = (names: string[]): Pick<Reader, 'list'> => ({
@@ -35,4 +39,24 @@ test('whoever may not list namespaces is told so', async () => {
   assert.deepEqual(await namespacesNow(refusing, config(['*']), 'tapfix'), [
     '# which namespaces match now is not known: you may not list namespaces',
   ]);
+});
+
+test('what is printed is what is in force: patience and severity of every class, and it loads to the same again', async () => {
+  const file = new URL('../../fixtures/config/full.yaml', import.meta.url).pathname;
+  let printed = '';
+  await runCheckConfig({ file }, { print: (text) => void (printed = text) });
+  assert.match(printed, /^  NodeDown:\n    enabled: true\n    for: 1m\n    severity: critical$/m);
+  const text = printed.replace(/^ok\n/, '');
+  const [before, after] = [readFileSync(file, 'utf8'), text].map((one) => {
+    const parsed = parseConfig(one, file);
+    assert.ok(parsed.ok, JSON.stringify(parsed));
+    return parsed.config;
+  });
+  const names = [...classNames, ...before!.extraReasons.map((extra) => extra.class)];
+  assert.deepEqual(Object.keys(after!.classes).sort(), [...new Set(names)].sort());
+  for (const name of names) {
+    assert.deepEqual(classOf(name, after!), classOf(name, before!), name);
+    assert.equal(after!.classes[name]?.enabled, before!.classes[name]?.enabled ?? true, name);
+  }
+  assert.deepEqual({ ...after, classes: {} }, { ...before, classes: {} });
 });

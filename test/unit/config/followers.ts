@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { readText } from '../../../src/config/read-text.ts';
+import { readAgain } from '../../../src/config/read-text.ts';
 import { createReloader } from '../../../src/config/reload.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 
@@ -19,7 +19,7 @@ export const ours: Follower = ({ file, clock, signal, onText }) => {
   let reading = 0;
   const read = async (path: string): Promise<string> => {
     reading += 1;
-    return readText(path).finally(() => (reading -= 1));
+    return readAgain(path).finally(() => (reading -= 1));
   };
   const reloader = createReloader({
     file,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as realSleep } from 'node:timers/promises';
 import { createLiveConfig } from '../../../src/config/live.ts';
 import { configIn } from '../../../src/config/load.ts';
-import { readText } from '../../../src/config/read-text.ts';
+import { readAgain } from '../../../src/config/read-text.ts';
 import { createReloader } from '../../../src/config/reload.ts';
 import type { WatchDirectory } from '../../../src/config/watch-directory.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -33,7 +33,7 @@ export function reloading(file: string, watch?: WatchDirectory) {
     async read(path) {
       reads += 1;
       reading += 1;
-      return readText(path).finally(() => (reading -= 1));
+      return readAgain(path).finally(() => (reading -= 1));
     },
     onText: live.take,
     onRefused: live.refuse,

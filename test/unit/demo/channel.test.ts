@@ -94,3 +94,22 @@ test('the message of an act that is over is not touched again', async () => {
   await channel.post(place, message('two'));
   assert.deepEqual(terminal.lines(), ['🟢 one', '🔴 two']);
 });
+
+test('on a pipe what has recovered is said once, also when its count comes later', async () => {
+  const { channel, terminal } = aChannel({ isTTY: false, yes: true });
+  const id = await channel.post(place, message('checkout keeps crashing'));
+  await channel.edit(place, id, message('checkout recovered in 4.2 s', [], 'green'));
+  await channel.edit(place, id, message('checkout recovered in 4.2 s, 3/3 ready', [], 'green'));
+  assert.deepEqual(terminal.lines(), ['🔴 checkout keeps crashing', '🟢 checkout recovered in 4.2 s']);
+});
+
+test('another message does not take the place of a card that waits for a decision', async () => {
+  const { channel, terminal, presses } = aChannel();
+  const id = await channel.post(place, message('checkout keeps crashing', approve));
+  await channel.post(place, message('node a is not ready'));
+  assert.deepEqual(terminal.lines().slice(0, 3), ['🔴 node a is not ready', '🔴 checkout keeps crashing', '[a] Approve undo   [r] Reject']); // prettier-ignore
+  await channel.press('a');
+  assert.equal(presses[0]?.message, id);
+  await channel.edit(place, id, message('checkout recovered', [], 'green'));
+  assert.deepEqual(terminal.lines(), ['🔴 node a is not ready', '🟢 checkout recovered']);
+});

@@ -47,7 +47,52 @@ test('a line that the terminal wraps counts as the rows it takes', () => {
   assert.deepEqual(terminal.lines(), ['short']);
 });
 
-test('of what is taller than the terminal nothing is taken back: it is written anew below', () => {
+const tall = (dot: string): string =>
+  [`${dot} a card`, ...Array.from({ length: 30 }, (_, n) => `line ${n}`), '', 'Approve until', '[a] [r]', '', 'Press a'].join('\n'); // prettier-ignore
+
+test('what is taller than the terminal loses its middle, never its first line nor what can be pressed', () => {
+  const terminal = aTerminal({ rows: 13 });
+  const screen = createScreen(terminal);
+  screen.say('a shop');
+  screen.show(tall('red'));
+  assert.deepEqual(terminal.lines(), [
+    'a shop',
+    'red a card',
+    'line 0',
+    'line 1',
+    'line 2',
+    'line 3',
+    '           ... 26 more lines, in a taller window',
+    '',
+    'Approve until',
+    '[a] [r]',
+    '',
+    'Press a',
+  ]);
+});
+
+test('and so it is replaced in its place, and taken away whole', () => {
+  const terminal = aTerminal({ rows: 13 });
+  const screen = createScreen(terminal);
+  screen.show(tall('red'));
+  screen.show(tall('yellow'));
+  assert.equal(terminal.lines()[0], 'yellow a card');
+  assert.equal(terminal.lines().length, 11);
+  screen.show('green');
+  assert.deepEqual(terminal.lines(), ['green']);
+});
+
+test('a window that was made smaller or taller is a smaller or taller one from then on', () => {
+  const size = { rows: 12 };
+  const terminal = aTerminal();
+  const screen = createScreen({ write: terminal.write, isTTY: true, columns: 80, get rows() { return size.rows; } }); // prettier-ignore
+  screen.show(tall('red'));
+  size.rows = 50;
+  screen.show(tall('yellow'));
+  assert.equal(terminal.lines().length, tall('').split('\n').length);
+});
+
+test('a terminal with hardly any rows: nothing can be taken back, all of it is written below', () => {
   const terminal = aTerminal({ rows: 3 });
   const screen = createScreen(terminal);
   screen.show('1\n2\n3');

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Act } from '../../../src/demo/acts.ts';
+import { createDemoChannel } from '../../../src/demo/channel.ts';
+import { play } from '../../../src/demo/play.ts';
+import { createScreen } from '../../../src/demo/screen.ts';
+import { shop } from '../../../src/demo/shop.ts';
+import type { Stage } from '../../../src/demo/stage.ts';
+import { phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
+import type { Card, Message } from '../../../src/notices/message.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { aFix, uidOf } from '../../support/fixes.ts';
+import { aTerminal } from './terminal.ts';
+
+const deployment = ({ name, replicas }: (typeof shop)[number], isReady: boolean): object => ({
+  metadata: { name, namespace: 'shop', uid: name, generation: 1 },
+  spec: { replicas, selector: {}, template: {} },
+  status: { observedGeneration: 1, replicas, updatedReplicas: replicas, availableReplicas: isReady ? replicas : 0 },
+});
+
+const card = (dot: Card['dot'], headline: string): Message => ({
+  cards: [{ dot, headline, rows: [], footer: [], buttons: [] }],
+  silent: false,
+});
+
+/** A stage whose shop and Remediations are what the test says. */
+function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => undefined } = {}) {
+  const clock = fakeClock();
+  const stop = new AbortController();
+  const terminal = aTerminal({ isTTY });
+  const screen = createScreen(terminal);
+  const channel = createDemoChannel({ screen, by: 'you', yes: true });
+  const fixes: Remediation[] = [];
+  const act = { name: 'rollout', title: 'It breaks.', trouble: 'it broke', break: async () => onBreak(), mend: async () => undefined } satisfies Act; // prettier-ignore
+  const api = {
+    create: async () => undefined,
+    list: async (kind: string) => (kind === 'Deployment' ? shop.map((part) => deployment(part, isReady)) : fixes),
+  };
+  const stage = { api, namespace: 'shop', container: () => ({}) } as unknown as Stage;
+  const scenes = play({
+    stage,
+    acts: Array.from({ length: acts }, () => act),
+    clock,
+    screen,
+    channel,
+    yes: true,
+    provenMs: 1_000,
+    signal: stop.signal,
+  });
+  void scenes.catch(() => undefined);
+  return { clock, stop, channel, fixes, scenes, said: () => terminal.lines().join('\n') };
+}
+
+test('a shop that is left before it has opened is not called well', async () => {
+  const { clock, stop, scenes, said } = aPlay({ isReady: false });
+  await clock.advance(2_000);
+  stop.abort();
+  await clock.advance(1_000);
+  assert.deepEqual(await scenes, []);
+  assert.doesNotMatch(said(), /is well/);
+});
+
+test('whoever leaves sees no waiting any more', async () => {
+  const { clock, stop, scenes, said } = aPlay({ isReady: false, isTTY: true });
+  await clock.advance(2_000);
+  assert.equal(said(), 'The shop opens: 3 workloads ... 2 s');
+  stop.abort();
+  await clock.advance(1_000);
+  await scenes;
+  assert.equal(said(), '');
+});
+
+test('a shop that does not open is not broken as well: it is said how far it came', async () => {
+  let broken = false;
+  const { clock, scenes, said } = aPlay({ isReady: false, onBreak: () => void (broken = true) });
+  await clock.advance(400_000);
+  await assert.rejects(scenes, /the shop is not well after 3 min: checkout 0\/3, api 0\/3, web 0\/2/);
+  assert.doesNotMatch(said(), /is well:/);
+  assert.equal(broken, false);
+});
+
+test('a proposal that was replaced is not the end of the act: its successor is', async () => {
+  const { clock, fixes, channel, scenes } = aPlay();
+  await clock.advance(5_000);
+  fixes.push(aFix());
+  const id = await channel.post({ chat: 'console' }, card('red', 'checkout keeps crashing'));
+  await clock.advance(2_000);
+  const successor = aFix({ n: 2, spec: { follows: { name: fixes[0]!.metadata.name, uid: uidOf(1) } } });
+  fixes.splice(0, 1, aFix({ phase: 'Superseded' }), successor);
+  await clock.advance(5_000);
+  fixes.splice(1, 1, { ...successor, status: { ...successor.status!, phase: 'Recovered' } });
+  await channel.edit({ chat: 'console' }, id, card('green', 'checkout recovered'));
+  await clock.advance(60_000);
+  const [scene] = await scenes;
+  assert.equal(phaseOf(scene!.fix!), 'Recovered');
+});
+
+test('the last word of a card is waited for, also when the watch that brings it has to be begun again', async () => {
+  const { clock, fixes, channel, scenes, said } = aPlay();
+  await clock.advance(5_000);
+  fixes.push(aFix({ phase: 'Recovered' }));
+  const id = await channel.post({ chat: 'console' }, card('blue', 'checkout: undo applied'));
+  await clock.advance(100_000);
+  await channel.edit({ chat: 'console' }, id, card('green', 'checkout recovered'));
+  await clock.advance(5_000);
+  await scenes;
+  assert.match(said(), /^🟢 checkout recovered$/m);
+});
+
+test('before each act tapfix sees for a while how the shop does when it is well: it may have been blind meanwhile', async () => {
+  const brokenAtMs: number[] = [];
+  const { clock, fixes, channel, scenes, stop } = aPlay({ acts: 2, onBreak: () => void brokenAtMs.push(clock.now()) });
+  await clock.advance(3_000);
+  fixes.push(aFix({ phase: 'Recovered' }));
+  await channel.post({ chat: 'console' }, card('green', 'checkout recovered'));
+  const endedAtMs = clock.now();
+  await clock.advance(5_000);
+  assert.equal(brokenAtMs.length, 2);
+  assert.ok(brokenAtMs[1]! - endedAtMs >= 1_000, `${brokenAtMs[1]! - endedAtMs} ms`);
+  stop.abort();
+  await clock.advance(1_000);
+  await scenes;
+});
