@@ -163,7 +163,7 @@ function watcherRole(ground: Ground): Promise<void>[] {
   });
   const approvals = createApprovals({
     ...ground,
-    ...outbox,
+    ...outbox, // its `current` as well: the configuration with the ids that chats have now
     confirms,
     subjectAccess: createSubjectAccess(api),
     prepare: createTargetReader(api),

@@ -19,11 +19,14 @@ function print(text: string): void {
   printed = new Promise((resolve) => process.stdout.write(`${text}\n`, resolve));
 }
 
+let canStop = false;
+
 /**
  * Only who can stop by itself asks for this. Without it one signal ends the process, whatever it is doing: process.exit
  * would wait for a read that is stuck in the kernel, as that of a pipe nobody writes to.
  */
 function stopSignal(): AbortSignal {
+  canStop = true;
   process.on('SIGINT', () => askToStop(2));
   process.on('SIGTERM', () => askToStop(15));
   return stopping.signal;
@@ -45,9 +48,13 @@ function explain(error: unknown): number {
   return 1;
 }
 
-/** The reader of a pipe may leave early (`tapfix manifests | head`): not worth a word. A full disk is. */
+/**
+ * The reader of a pipe may leave early (`tapfix manifests | head`): not worth a word. Who has something to put away before
+ * it ends (`tapfix demo --context NAME | head`) does so. A full disk is worth a word.
+ */
 function unwritten(error: NodeJS.ErrnoException, complain: (text: string) => void): void {
-  if (error.code === 'EPIPE') process.exit(0);
+  if (stopping.signal.aborted) return; // it ends already
+  if (error.code === 'EPIPE') return canStop ? stopping.abort() : process.exit(0);
   complain(`tapfix cannot write its output: ${messageOf(error)}`);
   process.exit(1);
 }

@@ -42,6 +42,7 @@ export async function runDemoCommand(options: DemoOptions, io: Io): Promise<numb
     },
   });
   const signal = io.stopSignal();
+  process.once('SIGHUP', io.stop); // the terminal was closed: what the demo put on a cluster goes all the same
   const stage = await openStage(options, screen, signal);
   let exitCode = 1;
   try {

@@ -11,7 +11,7 @@ import {
   isCleared,
   isProposedByProgram,
   isTrue,
-  isUnanswered,
+  isRehearsalUnclear,
   noAnswer,
   phaseOf,
   switchedOff,
@@ -139,7 +139,7 @@ function overtaken({ fix, successor }: Facts): Step | undefined {
 
 /** Rehearsed and checked once, before anyone is asked. */
 export const needsRehearsal = (fix: Remediation): boolean =>
-  !conditionOf(fix, 'Rehearsed') || isUnanswered(fix) || !conditionOf(fix, 'Confirmed');
+  !conditionOf(fix, 'Rehearsed') || isRehearsalUnclear(fix) || !conditionOf(fix, 'Confirmed');
 
 function proposed(facts: Facts): Step {
   const { fix, nowMs } = facts;

@@ -3,7 +3,7 @@ import { no } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, isUnanswered, noAnswer } from '../kube/remediation.ts';
+import { conditionOf, isRehearsalUnclear, noAnswer } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';
 import { sameValue } from '../lib/hash.ts';
@@ -97,7 +97,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
 
   return async (fix, parsed, guard) => {
     const config = current();
-    const isJudged = (type: string): boolean => conditionOf(fix, type) !== undefined && !isUnanswered(fix);
+    const isJudged = (type: string): boolean => conditionOf(fix, type) !== undefined && !isRehearsalUnclear(fix);
     const prepared = isJudged('Rehearsed')
       ? undefined
       : await rehearsed(fix, guard ?? notAllowed(fix, config) ?? (await wrongTarget(fix, parsed, api)) ?? parsed);

@@ -86,9 +86,13 @@ function decideUntrue(facts: UntoldFacts): UntoldStep {
 const isBeingFixed = ({ holder }: Facts): boolean =>
   ['Approved', 'Applying', 'Applied'].includes(holder?.status?.phase ?? '');
 
+/** A card that turns green says how many are ready: that must be known before the window ends. */
+const fixingMs = ({ config }: Facts): number =>
+  Math.min(Math.max(config.recovery.stableFor / 3, healingMs.least), brokenMs);
+
 /** Pure. Whether the episode of an open Remediation is over, and when to look again. */
 export function decideCleared(facts: Facts): { cleared: boolean; againInMs: number } {
-  if (!facts.live.healthy) return { cleared: false, againInMs: brokenMs };
+  if (!facts.live.healthy) return { cleared: false, againInMs: isBeingFixed(facts) ? fixingMs(facts) : brokenMs };
   const left = leftMs(facts);
   return { cleared: left === 0 && !isBeingFixed(facts), againInMs: lookAgainMs(left) };
 }

@@ -180,7 +180,7 @@ export const isAttested = (by: string | undefined): boolean => /^(telegram|slack
 
 /** The reason where the API server gave no clear answer for a while. Of a rehearsal it is said, and asked again all the same. */
 export const noAnswer = 'NoAnswer';
-export const isUnanswered = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
+export const isRehearsalUnclear = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
 
 /** Set with kubectl on one that expired or failed: "true" asks for a new proposal, as the button does. */
 export const proposeAgainAnnotation = 'tapfix.dev/propose-again';

@@ -4,6 +4,7 @@ import {
   expiresAtMs,
   isCleared,
   isProposedByProgram,
+  isRehearsalUnclear,
   nothingToUndo,
   undoIntro,
 } from '../kube/remediation.ts';
@@ -124,9 +125,10 @@ function decisionLines(fix: Remediation, context: CardContext): Line[] {
   return [`Approve until ${until}`];
 }
 
-/** Why nobody is asked, for good. With kubectl people may approve what another person proposed: it is their own word then. */
+/** Why nobody is asked, for good or for now. With kubectl people may approve what another person proposed: it is their own word then. */
 function obstacleTo(fix: Remediation): string | undefined {
   if (!actionWords(fix)?.known) return 'Another version of tapfix proposed this; this one cannot do it';
+  if (isRehearsalUnclear(fix)) return 'It cannot be approved yet: the rehearsal is tried again';
   if (conditionOf(fix, 'Rehearsed')?.status === 'False') return 'It cannot be approved; nothing was changed';
   if (conditionOf(fix, 'Confirmed')?.status === 'False')
     return `It cannot be approved${isProposedByProgram(fix) ? '' : ' here'}; nothing was changed`;

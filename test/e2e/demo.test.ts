@@ -23,6 +23,8 @@ interface Running {
   text(): string;
   ended: Promise<Ended>;
   interrupt(): void;
+  /** Nobody reads what it says any more, as behind `| head`. */
+  leave(): void;
 }
 
 function start(command: string, args: readonly string[]): Running {
@@ -31,7 +33,12 @@ function start(command: string, args: readonly string[]): Running {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, text }));
-  return { text: () => text, ended, interrupt: () => void child.kill('SIGINT') };
+  return {
+    text: () => text,
+    ended,
+    interrupt: () => void child.kill('SIGINT'),
+    leave: () => void child.stdout.destroy(),
+  };
 }
 
 const demo = (...args: string[]): Running =>
@@ -64,7 +71,7 @@ async function traces(): Promise<string[]> {
 const uninstall = (): Promise<string> =>
   cluster.kubectl(['delete', '--ignore-not-found', '--wait=true', '-f', join(root, 'deploy/manifests')]);
 
-describe('tapfix demo --context on a cluster without tapfix', { timeout: 300_000 }, () => {
+describe('tapfix demo --context on a cluster without tapfix', { timeout: 600_000 }, () => {
   before(async () => void (await uninstall()));
 
   test('breaks and heals a shop of its own, and leaves nothing behind', async () => {
@@ -88,7 +95,20 @@ describe('tapfix demo --context on a cluster without tapfix', { timeout: 300_000
   });
 });
 
-describe('tapfix demo --context on a cluster with tapfix', { timeout: 300_000 }, () => {
+describe('tapfix demo --context, and nobody reads on', { timeout: 600_000 }, () => {
+  before(async () => void (await uninstall()));
+
+  test('removes what it installed', async () => {
+    const run = demo('--yes', '--scenario', 'quota');
+    await cluster.waitFor('the shop to open', async () => /The shop opens/.test(run.text()), 90_000);
+    assert.notDeepEqual(await traces(), []);
+    run.leave();
+    await run.ended;
+    assert.deepEqual(await traces(), []);
+  });
+});
+
+describe('tapfix demo --context on a cluster with tapfix', { timeout: 600_000 }, () => {
   before(() => installResources(cluster));
 
   test('leaves what was there as it was, whatever it shows', async () => {
@@ -122,7 +142,7 @@ describe('tapfix demo --context on a cluster with tapfix', { timeout: 300_000 },
   });
 });
 
-describe('deploy/demo, with tapfix in the cluster', { timeout: 300_000 }, () => {
+describe('deploy/demo, with tapfix in the cluster', { timeout: 600_000 }, () => {
   let chat: Chat;
   let scene: Scene;
   const script = (name: string, ...args: string[]): Promise<Ended> =>

@@ -90,6 +90,12 @@ export const scenes: readonly Scene[] = [
       conditions: [condition('Rehearsed', '02:12:36', { status: 'False', message: 'revision 41 is no longer there' })],
     }),
   ]),
+  scene('proposed rehearsal unclear', [
+    aFix({
+      unrehearsed: true,
+      conditions: [condition('Rehearsed', '02:12:36', { status: 'False', reason: 'NoAnswer', message: 'the webhook guard.example.com does not answer' })], // prettier-ignore
+    }),
+  ]),
   scene('proposed not confirmed', [
     aFix({ conditions: [condition('Rehearsed', '02:12:36'), condition('Confirmed', '02:12:36', { status: 'False', message: 'revision 41 was not seen healthy' })], unrehearsed: true, status: { preview: { diff: 'app image  b → a', targetHash: 'x', at: at('02:12:36') } } }),
   ]),

@@ -41,6 +41,16 @@ for (const [name, over, cleared] of ends)
   test(`the episode is ${cleared ? '' : 'not '}over: ${name}`, () =>
     assert.equal(decideCleared(facts(over)).cleared, cleared));
 
+const beingFixed = (stableFor: number) => ({ live: { ...healthy, healthy: false }, holder: aFix({ phase: 'Applied' }), config: { ...aConfig(), recovery: { stableFor, timeout: 600_000 } } }); // prettier-ignore
+const looks: [string, Partial<Facts>, number][] = [
+  ['broken, and nobody does anything', { live: { ...healthy, healthy: false } }, 5_000],
+  ['a fix is watched for half a minute', beingFixed(30_000), 5_000],
+  ['a fix is watched for three seconds: how many are ready must be known before', beingFixed(3_000), 1_000],
+];
+for (const [name, over, againInMs] of looks)
+  test(`looked at again in ${againInMs / 1000} s: ${name}`, () =>
+    assert.equal(decideCleared(facts(over)).againInMs, againInMs));
+
 const sick = { ...healthy, healthy: false };
 const crashing = { class: 'CrashLoop', live: { ...sick, troubles: ['CrashLoop'] } };
 const loop = aClass('CrashLoop', 60);
