@@ -40,10 +40,11 @@ function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; 
   return { dot, headline: `${all}${rest}` };
 }
 
-/** A cause that is shared is the news; an image's own name is what makes the same words differ. */
+/** A cause that is shared is the news; an image's own name, or how long each of them lived, is what makes the same words differ. */
 const ways: readonly ((diagnosis: string) => string)[] = [
   (diagnosis) => diagnosis,
   (diagnosis) => diagnosis.replace(/^image \S+: /, '').replace(/\bimage \S+/g, 'image'),
+  (diagnosis) => diagnosis.replace(/ (?:within a second|after [\d.]+ (?:s|min|h|days))(?=[;,]|$)/g, ''),
 ];
 
 /** What most of them say; undefined when each says something else. */

@@ -203,7 +203,8 @@ test('nothing is lost: all of them are in messages, each in one of each vendor',
   };
   await cluster.waitFor('each to be told once by each vendor', isWhole, 60_000);
   // It is edited every half a minute at most.
-  const saysAll = async (): Promise<boolean> => /^🔴 200 incidents in .*, e2e/.test(telegram.messages()[0]!.text);
+  const saysAll = async (): Promise<boolean> =>
+    /^🔴 200 incidents in .*, e2e\n200 CrashLoop: container app exits 1\n/.test(telegram.messages()[0]!.text);
   await cluster.waitFor('the message to say how many they are', saysAll, 90_000);
   console.log(telegram.messages().map(({ text }) => text.replace(/^/gm, '    ')).join('\n')); // prettier-ignore
 });

@@ -151,6 +151,7 @@ export const scenes: readonly Scene[] = [
   foundAtStart('found at start all over', [aFix({ name: 'api', phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] }), aNotice({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:50')] })]),
   foundAtStart('found at start in two namespaces', [aFix({ name: 'api' }), aFix({ n: 6, name: 'api', namespace: 'payments' }), aNotice(), web, mail]),
   storm('storm', stormed),
+  storm('storm of crashes', times(12, (n) => aFix({ n: 800 + n, name: `svc-${n}`, spec: { diagnosis: `container app exits 1 ${n % 3 === 0 ? 'within a second' : `after ${n} s`}` } }))),
   storm('storm of warnings', stranded.flatMap((fix, n) => times(5, (m) => ({ ...fix, metadata: { ...fix.metadata, uid: uidOf(2000 + 10 * n + m) } })))),
   storm('storm that somebody is on', stormed.map(attended)),
   storm('storm half way', stormed.map(recovering)),
