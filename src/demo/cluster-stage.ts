@@ -28,7 +28,8 @@ export async function openClusterStage(options: ClusterOptions): Promise<Stage> 
   const { context, image, clock, signal, say } = options;
   const kubeConfig = loadKubeConfig({ context });
   const asked = createApi({ kubeConfig, manager: 'tapfix-demo' });
-  const api = patientApi(asked, { clock, signal });
+  const name = `tapfix-demo-${randomUUID().slice(0, 5)}`;
+  const api = patientApi(asked, { clock, signal, own: name });
   const tapfixApi = createApi({ kubeConfig });
   const made: Made[] = [];
   const close = async (tell: (text: string) => void): Promise<void> => {
@@ -43,7 +44,6 @@ export async function openClusterStage(options: ClusterOptions): Promise<Stage> 
     say(
       count > 0 ? `Installed ${counted(count, 'object')}; they are removed at the end.` : 'All of it is there already.',
     );
-    const name = `tapfix-demo-${randomUUID().slice(0, 5)}`;
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     const { metadata } = await api.create<KubeObject>({ kind: 'Namespace' }, body);
     made.push({ ref: { kind: 'Namespace', name: metadata.name }, uid: metadata.uid });

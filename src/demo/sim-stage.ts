@@ -63,7 +63,7 @@ export async function openSimStage(clock: Clock, log: Log, signal: AbortSignal):
   await prepare(sim);
   const connect = (manager?: string): ClosableApi =>
     createApi({ kubeConfig: credentialsFor(listening.url), ...(manager && { manager }) });
-  const [api, tapfixApi] = [patientApi(connect('tapfix-demo'), { clock, signal }), connect()];
+  const [api, tapfixApi] = [patientApi(connect('tapfix-demo'), { clock, signal, own: namespace }), connect()];
   return {
     where: 'a simulated cluster inside this program; nothing else is touched',
     cluster: 'demo',

@@ -40,7 +40,7 @@ function aServer(failures: { before?: Error; after?: Error }[]) {
   } as unknown as Api;
   const clock = fakeClock();
   const stop = new AbortController();
-  return { api: patientApi(api, { clock, signal: stop.signal }), clock, stop, objects, calls: () => calls };
+  return { api: patientApi(api, { clock, signal: stop.signal, own: 'own' }), clock, stop, objects, calls: () => calls };
 }
 
 test('what is away or busy for a while is asked again', async () => {
@@ -57,6 +57,14 @@ test('what arrived though its answer was lost is ours, and is made once', async 
   await clock.advance(1_000);
   assert.equal((await created).metadata.name, 'one');
   assert.equal(objects.size, 1);
+});
+
+test('in the namespace of its own the same, without a mark: it would stand on a card', async () => {
+  const { api, clock, objects } = aServer([{ after: away }]);
+  const created = api.create<KubeObject>({ ...place, namespace: 'own' }, body);
+  await clock.advance(1_000);
+  assert.deepEqual(await created, body);
+  assert.deepEqual([...objects.values()], [body]);
 });
 
 test('what somebody else made is refused, also after an answer that was lost', async () => {
