@@ -3,7 +3,7 @@ import { isSelected } from './config/selection.ts';
 import type { History } from './health/history.ts';
 import type { Api } from './kube/api.ts';
 import type { Feed, Scope } from './kube/feed.ts';
-import { isProposedFrom, phaseOf, type Remediation } from './kube/remediation.ts';
+import { isBeingFixed, isProposedFrom, phaseOf, type Remediation } from './kube/remediation.ts';
 import type { Watch } from './kube/watch.ts';
 import type { Clock } from './lib/clock.ts';
 import { sameValue } from './lib/hash.ts';
@@ -64,8 +64,7 @@ export function arrangeFixes({ fixes, watching, current, ownNamespace }: Ground)
 }
 
 const isBeingDone = (fix: Remediation): boolean =>
-  ['Approved', 'Applying', 'Applied'].includes(phaseOf(fix)) ||
-  (phaseOf(fix) === 'Proposed' && fix.spec.approval.state === 'Approved');
+  isBeingFixed(fix) || (phaseOf(fix) === 'Proposed' && fix.spec.approval.state === 'Approved');
 
 export function arrangeRevisions(ground: Ground): void {
   const { watching, current, clock } = ground;

@@ -16,7 +16,7 @@ import { type ClaimView, viewClaim, viewNode, viewStorageClass } from '../kube/v
 import { viewAutoscaler } from '../kube/views-workload.ts';
 import type { HealthSubject } from './health.ts';
 import { everywhere, listWithin, workloadsOf } from './reach.ts';
-import { readEvents } from './troubles.ts';
+import { listEvents } from './events.ts';
 
 const there: LiveHealth = { ...gone, gone: false };
 
@@ -102,7 +102,7 @@ export async function readStorageClassHealth(
 }
 
 const readClaimTroubles = async (reader: Reader, claim: ClaimView, known: KnownClass): Promise<Trouble[]> =>
-  claimTroubles(claim, known, known === 'missing' ? [] : await readEvents(reader, claim.namespace, `involvedObject.uid=${claim.uid}`)); // prettier-ignore
+  claimTroubles(claim, known, known === 'missing' ? [] : await listEvents(reader, claim.namespace, `involvedObject.uid=${claim.uid}`)); // prettier-ignore
 
 export async function readClaimHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
   const found = await readNamed(reader, 'PersistentVolumeClaim', subject);

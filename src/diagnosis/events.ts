@@ -4,6 +4,12 @@ import { type EventView, viewEvent } from '../kube/views.ts';
 /** client-go puts this before what it has said ten times. */
 const combined = /^\(combined from similar events\): /;
 
+/** Newest first. */
+export async function listEvents(reader: Reader, namespace: string, fieldSelector: string): Promise<EventView[]> {
+  const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector });
+  return events.flatMap((event) => viewEvent(event) ?? []).sort((a, b) => b.lastSeenMs - a.lastSeenMs);
+}
+
 /** The events with one of these reasons about one of these objects, newest first, each message without its preamble. */
 export async function readEvents(
   reader: Reader,
@@ -12,12 +18,9 @@ export async function readEvents(
   uids: Iterable<string>,
 ): Promise<EventView[]> {
   const meant = new Set(uids);
-  const lists = await Promise.all(
-    reasons.map((reason) => reader.list<KubeObject>('Event', namespace, { fieldSelector: `reason=${reason}` })),
-  );
+  const lists = await Promise.all(reasons.map((reason) => listEvents(reader, namespace, `reason=${reason}`)));
   return lists
     .flat()
-    .flatMap((event) => viewEvent(event) ?? [])
     .filter(({ object }) => meant.has(object.uid))
     .map((event) => ({ ...event, message: event.message.replace(combined, '') }))
     .sort((a, b) => b.lastSeenMs - a.lastSeenMs || (a.name < b.name ? -1 : 1));

@@ -4,7 +4,8 @@ import { setupTroubles, waitsForSetup } from '../health/setup.ts';
 import type { Trouble } from '../health/trouble.ts';
 import { conditionIn, timeMs } from '../kube/raw.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
-import { type EventView, type PodView, viewEvent, viewReplicaSet } from '../kube/views.ts';
+import { type PodView, viewReplicaSet } from '../kube/views.ts';
+import { listEvents } from './events.ts';
 import type { Workload } from './workload.ts';
 
 /** What a workload's own status and events say is wrong with it, beside what its pods say. */
@@ -34,11 +35,6 @@ export async function readTroubles(
   ];
 }
 
-export async function readEvents(reader: Reader, namespace: string, fieldSelector: string): Promise<EventView[]> {
-  const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector });
-  return events.flatMap((event) => viewEvent(event) ?? []).sort((a, b) => b.lastSeenMs - a.lastSeenMs);
-}
-
 /** As many as tell whether something is wrong: those that wait longest. */
 const mostPods = 3;
 
@@ -53,7 +49,7 @@ async function readSetup(
     .sort((a, b) => (a.unreadySinceMs ?? 0) - (b.unreadySinceMs ?? 0))
     .slice(0, mostPods);
   const each = waiting.map(async (pod) =>
-    setupTroubles(pod, await readEvents(reader, namespace, `involvedObject.uid=${pod.uid}`), nowMs),
+    setupTroubles(pod, await listEvents(reader, namespace, `involvedObject.uid=${pod.uid}`), nowMs),
   );
   return (await Promise.all(each)).flat();
 }
@@ -75,7 +71,7 @@ async function refusedTroubles(
   );
   // Of a ReplicaSet its condition tells: it goes with the first try that succeeds.
   if (sets.length === 0 && (own || !isShort(kind, object))) return [];
-  const events = await readEvents(reader, namespace, 'reason=FailedCreate');
+  const events = await listEvents(reader, namespace, 'reason=FailedCreate');
   if (sets.length > 0) return sets.flatMap((set) => newestRefusal(refusalsOf(set, refusalsIn(events))));
   const sinceMs = Math.max(nowMs - standingMs, kind === 'CronJob' ? lastScheduleMs(object) : 0);
   const refused = refusalsIn(events.filter(({ lastSeenMs }) => lastSeenMs > sinceMs)).get(object.metadata.uid);

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/live.ts';
-import type { Remediation } from '../kube/remediation.ts';
+import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
 import { type Stable, windowMs } from '../health/stability.ts';
 import { isStillTrue, judgedFor } from '../health/truth.ts';
 import type { SeenClass } from './incident.ts';
@@ -82,9 +82,8 @@ function decideUntrue(facts: UntoldFacts): UntoldStep {
   return left === 0 ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: lookAgainMs(left) };
 }
 
-/** The controller is at work on it: its verdict comes first, and then the end of the episode. */
-const isBeingFixed = ({ holder }: Facts): boolean =>
-  ['Approved', 'Applying', 'Applied'].includes(holder?.status?.phase ?? '');
+/** The controller's verdict comes first, and then the end of the episode. */
+const isHeldByAFix = ({ holder }: Facts): boolean => holder !== undefined && isBeingFixed(holder);
 
 /** A card that turns green says how many are ready: that must be known before the window ends. */
 const fixingMs = ({ config }: Facts): number =>
@@ -92,9 +91,9 @@ const fixingMs = ({ config }: Facts): number =>
 
 /** Pure. Whether the episode of an open Remediation is over, and when to look again. */
 export function decideCleared(facts: Facts): { cleared: boolean; againInMs: number } {
-  if (!facts.live.healthy) return { cleared: false, againInMs: isBeingFixed(facts) ? fixingMs(facts) : brokenMs };
+  if (!facts.live.healthy) return { cleared: false, againInMs: isHeldByAFix(facts) ? fixingMs(facts) : brokenMs };
   const left = leftMs(facts);
-  return { cleared: left === 0 && !isBeingFixed(facts), againInMs: lookAgainMs(left) };
+  return { cleared: left === 0 && !isHeldByAFix(facts), againInMs: lookAgainMs(left) };
 }
 
 /** Pure. The same for what has no readable state. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { type Api, type KubeObject, unlessForbidden } from '../kube/api.ts';
-import { isAskedAgain, type Remediation } from '../kube/remediation.ts';
+import { isAskedAgain, isBeingFixed, phaseOf, type Remediation } from '../kube/remediation.ts';
 import { isKnownKind } from '../kube/resources.ts';
 import { RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -35,8 +35,7 @@ const considerEveryMs = { same: 60_000, another: 10_000 };
 const apartMs = 100;
 
 /** Somebody waits for what comes of it. */
-const isWatched = ({ status }: Remediation): boolean =>
-  ['Approved', 'Applying', 'Applied', 'Failed'].includes(status?.phase ?? '');
+const isWatched = (fix: Remediation): boolean => isBeingFixed(fix) || phaseOf(fix) === 'Failed';
 
 /** Sees an incident that was told to its end: counts, replaces a proposal that is no longer the right one, says when it is over. */
 export function createTold(deps: ToldDeps) {

@@ -3,7 +3,7 @@ import { isSelected } from '../config/selection.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
 import type { LiveHealth } from '../health/live.ts';
 import type { Api } from '../kube/api.ts';
-import type { Remediation } from '../kube/remediation.ts';
+import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
 import type { Change } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -119,10 +119,11 @@ export function createTracker(deps: TrackerDeps): Tracker {
   }
 
   /** Its namespace is no longer watched: it is left as it is, but for what is being done there. */
-  function isLeft({ metadata: { namespace = '' }, status }: Remediation): boolean {
+  function isLeft(fix: Remediation): boolean {
     const { ownNamespace, current } = deps;
+    const { namespace = '' } = fix.metadata;
     const isWatched = namespace === ownNamespace || isSelected(current(), namespace, ownNamespace);
-    return !isWatched && !['Approved', 'Applying', 'Applied'].includes(status?.phase ?? '');
+    return !isWatched && !isBeingFixed(fix);
   }
 
   return {

@@ -167,6 +167,10 @@ export const nothingToUndo = (undo: string): string | undefined =>
   undo.startsWith('# ') ? `${undo.charAt(2).toUpperCase()}${undo.slice(3)}.` : undefined;
 
 export const phaseOf = (fix: Remediation): Phase | '' => fix.status?.phase ?? '';
+/** Decided for, and not over: the controller is at work on it, or about to be. */
+export const isBeingFixed = (fix: Remediation): boolean => ['Approved', 'Applying', 'Applied'].includes(phaseOf(fix));
+/** Lower is more severe. */
+export const severityRank = ({ spec }: Remediation): number => severities.indexOf(spec.incident.severity);
 export const isOver = (fix: Remediation): boolean => over.has(fix.status?.phase ?? ('' as Phase));
 export const expiresAtMs = (fix: Remediation): number =>
   Date.parse(fix.metadata.creationTimestamp) + fix.spec.ttlMinutes * 60_000;

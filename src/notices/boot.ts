@@ -1,11 +1,8 @@
 import type { Notice } from '../kube/notice.ts';
-import { foundAtStart, type Remediation, severities } from '../kube/remediation.ts';
+import { foundAtStart, type Remediation, severityRank } from '../kube/remediation.ts';
 
 /** When the process started that found it broken already; undefined: it broke while somebody looked. */
 export const startOf = ({ metadata }: Remediation): string | undefined => metadata.annotations?.[foundAtStart];
-
-/** Lower is more severe. */
-export const rankOf = ({ spec }: Remediation): number => severities.indexOf(spec.incident.severity);
 
 /**
  * Pure. Whether this belongs into the message that told what that start found: patience differs, so they come one after
@@ -17,6 +14,6 @@ export function belongsTo(notice: Notice, fix: Remediation, members: readonly Re
     notice.spec.form === 'boot' &&
     start !== undefined &&
     members.some((member) => startOf(member) === start) &&
-    members.some((member) => rankOf(member) <= rankOf(fix))
+    members.some((member) => severityRank(member) <= severityRank(fix))
   );
 }

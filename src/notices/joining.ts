@@ -1,6 +1,6 @@
 import type { Notice } from '../kube/notice.ts';
-import type { Remediation } from '../kube/remediation.ts';
-import { belongsTo, rankOf, startOf } from './boot.ts';
+import { type Remediation, severityRank } from '../kube/remediation.ts';
+import { belongsTo, startOf } from './boot.ts';
 import type { GroupFacts, Step } from './group-facts.ts';
 import { mostMembers } from './notice-body.ts';
 import { samePlace } from './route.ts';
@@ -23,7 +23,7 @@ export function joins(facts: GroupFacts, told: Told): Step[] {
     const hasLeft = facts.postedAtMs(notice) !== undefined || facts.isPosting(notice);
     const before = membersOf(notice, facts);
     const isHeard = (fix: Remediation): boolean =>
-      before.length === 0 || before.some((one) => rankOf(one) <= rankOf(fix));
+      before.length === 0 || before.some((one) => severityRank(one) <= severityRank(fix));
     const candidates = successors.filter((fix) => mayJoin(fix, notice, facts, told) && (isHeard(fix) || !hasLeft));
     if (candidates.length === 0) return [];
     const inside = new Set<string | undefined>(notice.spec.members.map(({ uid }) => uid));

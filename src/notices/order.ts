@@ -1,5 +1,5 @@
 import type { Remediation } from '../kube/remediation.ts';
-import { isCleared, severities } from '../kube/remediation.ts';
+import { isCleared, severityRank } from '../kube/remediation.ts';
 import { isSettled, isUnattended, shownPhase } from './head.ts';
 
 /** Broken, and nobody is at work on it: a decision, or a look, is what it waits for. */
@@ -20,7 +20,7 @@ const standing = (fix: Remediation): number => (needsSomebody(fix) ? 0 : isUnder
 
 const rank = (fix: Remediation): readonly (number | string)[] => [
   standing(fix),
-  severities.indexOf(fix.spec.incident.severity),
+  severityRank(fix),
   waitsForDecision(fix) ? 0 : 1,
   fix.spec.incident.firstSeen,
   fix.metadata.uid,

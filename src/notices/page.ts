@@ -1,5 +1,4 @@
-import type { Remediation } from '../kube/remediation.ts';
-import { severities } from '../kube/remediation.ts';
+import { type Remediation, severityRank } from '../kube/remediation.ts';
 import { counted } from '../lib/counted.ts';
 import { labelsFor, sharedNamespace, worstOf } from './company.ts';
 import { composeCard, inOneLine, named, withoutReplaced } from './compose.ts';
@@ -16,8 +15,7 @@ export const pageSize = 10;
  * In an order that no decision changes: who turns the page after a press has missed none. The most severe first,
  * then by age.
  */
-const rank = ({ spec, metadata }: Remediation): string =>
-  [severities.indexOf(spec.incident.severity), spec.incident.firstSeen, metadata.uid].join(' ');
+const rank = (fix: Remediation): string => [severityRank(fix), fix.spec.incident.firstSeen, fix.metadata.uid].join(' ');
 const inPageOrder = (members: readonly Remediation[]): Remediation[] =>
   members
     .map((fix) => [rank(fix), fix] as const)

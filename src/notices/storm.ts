@@ -1,6 +1,6 @@
 import type { Notice } from '../kube/notice.ts';
-import type { Remediation } from '../kube/remediation.ts';
-import { rankOf, startOf } from './boot.ts';
+import { type Remediation, severityRank } from '../kube/remediation.ts';
+import { startOf } from './boot.ts';
 import type { GroupFacts, Step } from './group-facts.ts';
 import { membersOf, roomIn } from './joining.ts';
 import { inOrder } from './order.ts';
@@ -47,8 +47,8 @@ export function intoStorms({ address, waiting }: Waiting, facts: GroupFacts): Gr
     const inside = membersOf(notice, facts);
     if (!inside.some((fix) => isNew(fix, facts))) continue; // of another storm, long ago
     growth.isGrowing = true;
-    const worst = Math.min(...inside.map(rankOf));
-    const members = growth.left.filter((fix) => rankOf(fix) >= worst).slice(0, roomIn(notice));
+    const worst = Math.min(...inside.map(severityRank));
+    const members = growth.left.filter((fix) => severityRank(fix) >= worst).slice(0, roomIn(notice));
     if (members.length === 0) continue;
     growth.left = growth.left.filter((fix) => !members.includes(fix));
     const waitMs = Math.min(...members.map((fix) => facts.seen(fix).firstMs)) + facts.coalesceMs - facts.nowMs;
