@@ -40,21 +40,24 @@ function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; 
   return { dot, headline: `${all}${rest}` };
 }
 
-/** A cause that is shared is the news; an image's own name, or how long each of them lived, is what makes the same words differ. */
+/** What makes the same words differ: an image's own name, and how long each of them lived. */
+const withoutImage = (diagnosis: string): string =>
+  diagnosis.replace(/^image \S+: /, '').replace(/\bimage \S+/g, 'image');
+const withoutAge = (diagnosis: string): string =>
+  diagnosis.replace(/ (?:within a second|after [\d.]+ (?:s|min|h|days))(?=[;,]|$)/g, '');
 const ways: readonly ((diagnosis: string) => string)[] = [
   (diagnosis) => diagnosis,
-  (diagnosis) => diagnosis.replace(/^image \S+: /, '').replace(/\bimage \S+/g, 'image'),
-  (diagnosis) => diagnosis.replace(/ (?:within a second|after [\d.]+ (?:s|min|h|days))(?=[;,]|$)/g, ''),
+  withoutImage,
+  withoutAge,
+  (diagnosis) => withoutAge(withoutImage(diagnosis)),
 ];
 
-/** What most of them say; undefined when each says something else. */
+/** A cause that is shared is the news: what most of them say, in the words that say most of it; undefined when each says something else. */
 function causeOf(some: readonly Remediation[]): string | undefined {
-  for (const way of ways) {
-    const [[cause, times] = ['', 0]] = tally(some.map(({ spec }) => way(redact(spec.diagnosis))).filter(Boolean));
-    if (times < 2 || times * 2 < some.length) continue;
-    return times === some.length ? cause : `${cause} (${times} of them)`;
-  }
-  return undefined;
+  const words = some.map(({ spec }) => redact(spec.diagnosis));
+  const [[cause, times] = ['', 0]] = ways.flatMap((way) => tally(words.map(way).filter(Boolean)).slice(0, 1)).sort(([, n], [, m]) => m - n); // prettier-ignore
+  if (times < 2 || times * 2 < some.length) return undefined;
+  return times === some.length ? cause : `${cause} (${times} of them)`;
 }
 
 /** "198 ImagePull: registry.internal does not answer", then those without a common cause in one line. */
