@@ -6,6 +6,8 @@ import type { Channel, ChannelName } from './channel.ts';
 
 export interface ChannelsDeps {
   config: Config;
+  /** Those that the configuration in force names, which may be another one later. */
+  chatsOf: (channel: ChannelName) => readonly string[];
   clock: Clock;
   log: Log;
   /** The user of our own credentials: who presses on the console. */
@@ -16,6 +18,7 @@ export interface ChannelsDeps {
 /** One row per channel; what is not configured is not even loaded. */
 export async function createChannels({
   config,
+  chatsOf,
   clock,
   log,
   identity,
@@ -26,17 +29,15 @@ export async function createChannels({
   if (telegram) {
     const { createTelegram } = await import('./telegram/telegram.ts');
     const token = (): Promise<string | undefined> => readToken('TELEGRAM_BOT_TOKEN', env);
-    const chats = [telegram.chat, ...telegram.routes.flatMap(({ chat }) => chat ?? [])];
-    channels.set(
-      'telegram',
-      createTelegram({ token, apiRoot: telegram.apiRoot, chats: [...new Set(chats)], log, clock }),
-    );
+    const chats = (): readonly string[] => chatsOf('telegram');
+    channels.set('telegram', createTelegram({ token, apiRoot: telegram.apiRoot, chats, log, clock }));
   }
   if (slack) {
     const { createSlack } = await import('./slack/slack.ts');
     const botToken = (): Promise<string | undefined> => readToken('SLACK_BOT_TOKEN', env);
     const appToken = (): Promise<string | undefined> => readToken('SLACK_APP_TOKEN', env);
-    channels.set('slack', createSlack({ botToken, appToken, apiUrl: slack.apiUrl, log, clock }));
+    const own = (): readonly string[] => chatsOf('slack');
+    channels.set('slack', createSlack({ botToken, appToken, apiUrl: slack.apiUrl, channels: own, log, clock }));
   }
   if (console) {
     const { createConsole } = await import('./console.ts');

@@ -11,6 +11,7 @@ import { loadKubeConfig } from '../kube/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createLog } from '../lib/log.ts';
 import { localTimeZone } from '../lib/time.ts';
+import { chatsOf } from '../notices/route.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { createReadiness } from '../ops/readiness.ts';
 import { startServer } from '../ops/server.ts';
@@ -50,7 +51,16 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   if (identity !== undefined) {
     // The controller never talks to the internet.
     const makeChannels = async (wanted: Config): Promise<Channels> =>
-      role === 'controller' ? new Map() : createChannels({ config: wanted, clock, log, identity, env: process.env });
+      role === 'controller'
+        ? new Map()
+        : createChannels({
+            config: wanted,
+            chatsOf: (channel) => chatsOf(follow.current(), channel),
+            clock,
+            log,
+            identity,
+            env: process.env,
+          });
     const channels = await makeChannels(config);
     const reloads = follow.start({ channels, makeChannels, signal });
     log.info({ role, identity, cluster: config.cluster, port: server.port }, 'tapfix started');

@@ -55,10 +55,14 @@ const minuteMs = 60_000;
 const editsPerMinute = 12;
 const keptFrom = { counts: 6, state: 0, press: 0 } as const;
 const keptForQuestions = 2;
+const shortestPauseMs = 5_000;
+const longestPauseMs = 30_000;
 
-/** Per chat: the budget of edits, and the pause a vendor asked for, which no new event may cut short. */
+/** Per chat: the budget of edits, and the pause after a failure, which no new event may cut short. */
 export interface Pacing {
-  pause(address: Address, untilMs: number): void;
+  /** An attempt failed: the next is made no sooner than `afterMs`, and later the more of them failed in a row. */
+  failed(address: Address, afterMs: number, nowMs: number): void;
+  arrived(address: Address): void;
   pausedForMs(address: Address, nowMs: number): number;
   /** 0: go. Otherwise how long to wait; the newest state is rendered then. */
   waitMs(address: Address, about: keyof typeof keptFrom, nowMs: number, mayAsk?: boolean): number;
@@ -73,16 +77,24 @@ export interface Pacing {
 
 export function createPacing(): Pacing {
   const spent = new Map<string, number[]>();
-  const pausedUntilMs = new Map<string, number>();
+  const outages = new Map<string, { failures: number; untilMs: number }>();
   const posted = new Map<string, Map<string, number>>();
   const recent = (address: Address, nowMs: number): number[] =>
     (spent.get(chatKey(address)) ?? []).filter((at) => at > nowMs - minuteMs);
   return {
-    pause(address, untilMs) {
+    failed(address, afterMs, nowMs) {
       const key = chatKey(address);
-      pausedUntilMs.set(key, Math.max(pausedUntilMs.get(key) ?? 0, untilMs));
+      const { failures, untilMs } = outages.get(key) ?? { failures: 0, untilMs: 0 };
+      const isSame = failures > 0 && nowMs < untilMs; // of several at once
+      const grownMs = isSame ? 0 : Math.min(shortestPauseMs * 2 ** failures, longestPauseMs);
+      const nextMs = nowMs + Math.max(afterMs, grownMs);
+      outages.set(key, { failures: failures + (isSame ? 0 : 1), untilMs: Math.max(untilMs, nextMs) });
     },
-    pausedForMs: (address, nowMs) => Math.max((pausedUntilMs.get(chatKey(address)) ?? 0) - nowMs, 0),
+    arrived(address) {
+      const outage = outages.get(chatKey(address));
+      if (outage) outage.failures = 0;
+    },
+    pausedForMs: (address, nowMs) => Math.max((outages.get(chatKey(address))?.untilMs ?? 0) - nowMs, 0),
     waitMs(address, about, nowMs, mayAsk = false) {
       if (address.channel === 'console') return 0;
       const kept = about === 'state' && mayAsk ? keptForQuestions : keptFrom[about];

@@ -41,6 +41,9 @@ export function everyChat(config: Config): Address[] {
   return [...new Map(all.toReversed().map((address) => [chatKey(address), address])).values()].toReversed();
 }
 
+export const chatsOf = (config: Config, name: ChannelName): string[] =>
+  everyChat(config).flatMap(({ channel, chat }) => (channel === name ? [chat] : []));
+
 /** The first route that matches wins; without a chat of its own it is a topic of the usual one. */
 function placeOf(chat: string, routes: readonly Route[], namespace: string): Place {
   const route = routes.find(({ namespaces }) => matchesAny(namespaces, namespace));

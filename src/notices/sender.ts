@@ -109,10 +109,11 @@ export function createSender(deps: SenderDeps): Sender {
   async function attempt({ notice, delivery }: Parcel, call: () => Promise<void>): Promise<void> {
     try {
       await call();
+      pacing.arrived(notice.spec);
     } catch (error) {
       if (error instanceof ChatMoved) throw error;
       deps.onNotice?.('failed', notice.spec);
-      if (error instanceof RetryLater) pacing.pause(notice.spec, clock.now() + error.afterMs);
+      if (error instanceof RetryLater) pacing.failed(notice.spec, error.afterMs, clock.now());
       await status.saveError(notice, delivery, scrub(messageOf(error)));
       throw error;
     } finally {

@@ -9,6 +9,8 @@ import { asOutboxError, tokenRetryMs, troubleIn, troubleOf } from './errors.ts';
 export interface CallsDeps {
   /** Read again for every call, so that a rotated token is used at once. */
   botToken: () => Promise<string>;
+  /** The channels of the configuration in force. */
+  own: () => readonly string[];
   endpoint: Endpoint;
   log: Log;
   clock: Clock;
@@ -21,13 +23,13 @@ export interface Calls {
   about<T>(channel: string, call: (web: WebClient) => Promise<T>): Promise<T>;
   /** Tries the token again and again though there is nothing to say: better now than when there is. */
   keepChecking(signal: AbortSignal): Promise<void>;
-  /** What went wrong last and has not gone well since. */
+  /** What went wrong last, with the token or in a channel that is still ours, and has not gone well since. */
   trouble(): Trouble | undefined;
 }
 
 const checkEveryMs = 300_000;
 
-export function createCalls({ botToken, endpoint, log, clock }: CallsDeps): Calls {
+export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps): Calls {
   let client: { token: string; web: WebClient } | undefined;
   const inChannel = new Map<string, Trouble>();
   let ofToken: Trouble | undefined;
@@ -72,5 +74,6 @@ export function createCalls({ botToken, endpoint, log, clock }: CallsDeps): Call
     }
   }
 
-  return { web, about, keepChecking, trouble: () => ofToken ?? [...inChannel.values()][0] };
+  const trouble = (): Trouble | undefined => ofToken ?? own().flatMap((channel) => inChannel.get(channel) ?? [])[0];
+  return { web, about, keepChecking, trouble };
 }

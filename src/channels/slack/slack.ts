@@ -20,15 +20,25 @@ export interface SlackDeps {
   botToken: ReadToken;
   appToken: ReadToken;
   apiUrl: string;
+  /** The channels it is to speak in by now. */
+  channels: () => readonly string[];
   log: Log;
   clock: Clock;
   patience?: Patience;
 }
 
 /** Slack as a channel: posts over its Web API, presses over Socket Mode, so that no port is open to the internet. */
-export function createSlack({ botToken, appToken, apiUrl, log, clock, patience = usualPatience }: SlackDeps): Channel {
+export function createSlack({
+  botToken,
+  appToken,
+  apiUrl,
+  channels: own,
+  log,
+  clock,
+  patience = usualPatience,
+}: SlackDeps): Channel {
   const endpoint = { apiUrl, patience };
-  const calls = createCalls({ botToken: () => required(botToken, 'bot'), endpoint, log, clock });
+  const calls = createCalls({ botToken: () => required(botToken, 'bot'), own, endpoint, log, clock });
   const answers = createAnswers({ web: calls.web, patience, clock, log });
   const presses = createPresses({ answers, clock, log });
   let receiver: Receiver | undefined;

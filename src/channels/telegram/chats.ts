@@ -14,11 +14,11 @@ export interface Chats {
   moved(from: string, to: string): void;
   /** What belongs there is said in the chat itself, rather than nowhere: one line for each topic. */
   withoutTopic(place: Place): void;
-  /** What went wrong last and has not gone well since. */
+  /** What went wrong last in one that is still ours, and has not gone well since. */
   trouble(): Trouble | undefined;
 }
 
-export function createChats(log: Log): Chats {
+export function createChats(log: Log, own: () => readonly string[]): Chats {
   const movedTo = new Map<string, string>();
   const noTopic = new Set<string>();
   const inChat = new Map<string, Trouble>();
@@ -30,6 +30,8 @@ export function createChats(log: Log): Chats {
     log.warn({ from, to }, 'telegram group has a new id: change channels.telegram');
   }
 
+  const now = (chat: string): string => movedTo.get(chat) ?? chat;
+
   return {
     withoutTopic({ chat, thread }) {
       const topic = `${chat} ${thread}`;
@@ -37,8 +39,8 @@ export function createChats(log: Log): Chats {
       noTopic.add(topic);
     },
     moved,
-    now: (chat) => movedTo.get(chat) ?? chat,
-    trouble: () => [...inChat.values()][0],
+    now,
+    trouble: () => own().flatMap((chat) => inChat.get(now(chat)) ?? [])[0],
     async about(chat, call) {
       try {
         const result = await call();

@@ -14,8 +14,8 @@ export interface PollerDeps {
   api: () => Promise<Api>;
   answers: Answers;
   chats: Chats;
-  /** The chats of the configuration. */
-  own: readonly string[];
+  /** The chats of the configuration in force. */
+  own: () => readonly string[];
   log: Log;
   clock: Clock;
 }
@@ -36,7 +36,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
   let trouble: Trouble | undefined;
   let health: ChannelHealth = { ok: false, detail: 'connecting' };
   const answering = new Set<Promise<void>>();
-  let introduced: Api | undefined;
+  let introduced: { bot: Api; chats: Set<string> } | undefined;
 
   async function run(handlers: Handlers, signal: AbortSignal): Promise<void> {
     let offset = 0;
@@ -47,7 +47,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
         const updates = await poll(offset, signal);
         failures = 0;
         works();
-        void introduce(handlers);
+        void introduce(handlers).catch(() => undefined); // no token by now: the next poll says so
         await handleAll(updates, handlers);
         if (updates.length === 0 && clock.now() - askedAtMs < shortestPollMs) await clock.sleep(shortestPollMs, signal);
         for (const { update_id } of updates) offset = Math.max(offset, update_id + 1);
@@ -148,10 +148,12 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
   /** What may be written appears when somebody types a slash. Of no use to anybody is worth a line in the log. */
   async function introduce({ commands }: Handlers): Promise<void> {
     const bot = await api();
-    if (introduced === bot) return;
-    introduced = bot;
-    await Promise.all(own.map((chat) => look(bot, chat)));
-    if (commands.length === 0) return;
+    const isNew = introduced?.bot !== bot;
+    const { chats: met } = (introduced = isNew || !introduced ? { bot, chats: new Set() } : introduced);
+    const strangers = own().filter((chat) => !met.has(chat));
+    for (const chat of strangers) met.add(chat);
+    await Promise.all(strangers.map((chat) => look(bot, chat)));
+    if (!isNew || commands.length === 0) return;
     try {
       await bot.setMyCommands(commands.map(({ name, does }) => ({ command: name, description: does })));
     } catch (error) {

@@ -14,8 +14,8 @@ export interface TelegramDeps {
   /** Read again for every call, so that a rotated token is used at once. */
   token: () => Promise<string | undefined>;
   apiRoot: string;
-  /** Those it is to speak in: asked for at the start, rather than when there is something to say. */
-  chats?: readonly string[];
+  /** Those it is to speak in by now: asked for when they are new, rather than when there is something to say. */
+  chats: () => readonly string[];
   log: Log;
   clock: Clock;
 }
@@ -24,8 +24,8 @@ export interface TelegramDeps {
 const callTimeoutSeconds = 45;
 
 /** Telegram as a channel. Only Api of grammY is used: its polling cannot be interrupted or supervised. */
-export function createTelegram({ token, apiRoot, chats: own = [], log, clock }: TelegramDeps): Channel {
-  const chats = createChats(log);
+export function createTelegram({ token, apiRoot, chats: own, log, clock }: TelegramDeps): Channel {
+  const chats = createChats(log, own);
   let client: { token: string; api: Api } | undefined;
 
   async function api(): Promise<Api> {

@@ -59,6 +59,7 @@ test('whatever the words are, Telegram takes the markup', async () => {
   const channel = createTelegram({
     token: async () => botToken,
     apiRoot: fake.apiRoot,
+    chats: () => [],
     log: silentLog,
     clock: systemClock,
   });

@@ -30,7 +30,15 @@ export async function aChannel(t: TestContext, over: Partial<SlackDeps> = {}) {
   const log = { debug: note, info: note, warn: note, error: note };
   const clock = hurriedClock(100);
   const tokens = { botToken: async () => botToken, appToken: async () => appToken };
-  const channel = createSlack({ ...tokens, apiUrl: fake.apiUrl, log, clock, patience: patient, ...over });
+  const channel = createSlack({
+    ...tokens,
+    apiUrl: fake.apiUrl,
+    channels: () => [place.chat],
+    log,
+    clock,
+    patience: patient,
+    ...over,
+  });
   const stop = new AbortController();
   let running: Promise<void> | undefined;
   t.after(async () => {

@@ -138,7 +138,7 @@ const refusals = [
 ];
 for (const { state, chat, says } of refusals) {
   test(`a channel where tapfix cannot write (${chat}, ${state}): said in words, shown in health until it works`, async (t) => {
-    const { fake, channel, run } = await aChannel(t);
+    const { fake, channel, run } = await aChannel(t, { channels: () => [chat] });
     await run();
     fake.set(place.chat, state);
     await assert.rejects(
@@ -153,6 +153,16 @@ for (const { state, chat, says } of refusals) {
     assert.deepEqual(channel.health(), { ok: true, detail: 'receiving' });
   });
 }
+
+test('a channel that the configuration names no more is no trouble any more', async (t) => {
+  let channels = ['C0NOTTHERE'];
+  const { channel, run } = await aChannel(t, { channels: () => channels });
+  await run();
+  await assert.rejects(channel.post({ chat: 'C0NOTTHERE' }, card));
+  assert.equal(channel.health().ok, false);
+  channels = [place.chat];
+  assert.deepEqual(channel.health(), { ok: true, detail: 'receiving' });
+});
 
 test('blocks that Slack refuses are replaced by plain ones, with their buttons', async (t) => {
   const { fake, channel, lines } = await aChannel(t);

@@ -7,7 +7,7 @@ import { aChannel, card, later, place, until } from './telegram-rig.ts';
 const ok: Answer = { say: 'Approved; it starts now.', alert: false };
 
 test('removed from the chat: said with what to do, in the readiness as well, until it is back', async (t) => {
-  const { fake, channel, run } = await aChannel(t);
+  const { fake, channel, run } = await aChannel(t, { chats: () => [place.chat] });
   run();
   await until(() => channel.health().ok);
   fake.kick('-100500');
@@ -79,7 +79,7 @@ test('told of it in the chat, or by asking at the start, it is known before anyt
   told.run();
   told.fake.upgrade('-100500', '-1007', true);
   await until(() => told.channel.chatNow?.('-100500') === '-1007');
-  const asks = await aChannel(t, { chats: [place.chat], pollMs: 20 });
+  const asks = await aChannel(t, { chats: () => [place.chat], pollMs: 20 });
   asks.fake.upgrade('-100500', '-1007');
   asks.run();
   await until(() => asks.channel.chatNow?.('-100500') === '-1007');
@@ -101,8 +101,20 @@ test('a topic that is gone, or has no number: said in the chat itself rather tha
 });
 
 test('a chat that it is not in is noticed at the start: one line, and the readiness', async (t) => {
-  const { channel, run, said } = await aChannel(t, { chats: ['-100999'], pollMs: 5 });
+  const { channel, run, said } = await aChannel(t, { chats: () => ['-100999'], pollMs: 5 });
   run();
   await until(() => !channel.health().ok && channel.health().detail.startsWith('tapfix cannot write to -100999'));
+  assert.deepEqual(said(), ['telegram chat cannot be written to']);
+});
+
+test('a chat that the configuration names later is asked for as well; of one that it names no more nothing is said', async (t) => {
+  let chats = [place.chat];
+  const { channel, run, said } = await aChannel(t, { chats: () => chats, pollMs: 5 });
+  run();
+  await until(() => channel.health().ok);
+  chats = [place.chat, '-100999'];
+  await until(() => channel.health().detail.startsWith('tapfix cannot write to -100999'));
+  chats = [place.chat];
+  assert.deepEqual(channel.health(), { ok: true, detail: 'receiving' });
   assert.deepEqual(said(), ['telegram chat cannot be written to']);
 });

@@ -23,7 +23,7 @@ export async function aChannel(
   {
     pollMs = 25_000,
     ...over
-  }: { token?: () => Promise<string | undefined>; apiRoot?: string; pollMs?: number; chats?: string[] } = {},
+  }: { token?: () => Promise<string | undefined>; apiRoot?: string; pollMs?: number; chats?: () => string[] } = {},
 ) {
   const fake = await startFakeTelegram({ pollMs });
   const lines: { message: string; fields: object }[] = [];
@@ -34,7 +34,14 @@ export async function aChannel(
     now: () => 0,
     sleep: async (ms: number) => (slept.push(ms), new Promise<void>((r) => setTimeout(r, 5))),
   };
-  const channel = createTelegram({ token: async () => botToken, apiRoot: fake.apiRoot, log, clock, ...over });
+  const channel = createTelegram({
+    token: async () => botToken,
+    apiRoot: fake.apiRoot,
+    chats: () => [],
+    log,
+    clock,
+    ...over,
+  });
   const stop = new AbortController();
   let running: Promise<void> | undefined;
   t.after(async () => {

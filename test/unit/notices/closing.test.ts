@@ -44,7 +44,7 @@ test('deleted while nobody watched: the next list tells, and the last edit waits
   await desk.clock.advance(20_000);
   assert.equal(desk.server.all().length, 1);
   desk.vendor.down = undefined;
-  await desk.clock.advance(10_000);
+  await desk.clock.advance(30_000);
   assert.deepEqual(desk.edits().length, 1);
   assert.deepEqual(desk.server.all(), []);
 });

@@ -141,9 +141,22 @@ test('the vendor is down: nothing is lost, later ones ride along, the error is r
   assert.equal(notice?.status?.lastError, 'Telegram cannot be reached');
   assert.ok(desk.server.calls.filter((call) => call === 'patch status').length <= 2);
   desk.vendor.down = undefined;
-  await desk.clock.advance(10_000);
+  await desk.clock.advance(30_000);
   assert.deepEqual(desk.posts(), [[crash, 'web keeps crashing, 0/3 ready']]);
   assert.equal(desk.server.all()[0]?.status?.lastError, undefined);
+});
+
+test('the vendor is down for ten minutes: asked less and less often, and told within half a minute of its return', async () => {
+  const desk = aDesk();
+  desk.vendor.down = new RetryLater('Telegram cannot be reached', 5_000);
+  desk.startWith([aFix()]);
+  await desk.clock.advance(40_100);
+  assert.equal(desk.vendor.tried, 4, 'after 5, 10, 20 and 40 s');
+  await desk.clock.advance(560_000);
+  assert.equal(desk.vendor.tried, 22, 'then every half a minute');
+  desk.vendor.down = undefined;
+  await desk.clock.advance(30_000);
+  assert.deepEqual(desk.posts(), [[crash]]);
 });
 
 test('the pause a vendor asks for is kept, whatever happens meanwhile', async () => {
