@@ -9,9 +9,11 @@ const hidden = '[redacted]';
 
 type Rule = [pattern: RegExp, by: string | ((match: string, ...groups: string[]) => string)];
 
+/** How many Secrets there may be is said by every quota of them. */
+const secret = String.raw`secret(?!s\\{0,8}["']?\s{0,8}[:=]\s{0,8}\\{0,8}["']?\d{1,9}(?![\w.-]))`;
 /** Names whose value is nobody's business, as a part of a longer name too: DB_PASSWORD, x-api-key, clientSecret. */
 const secretive =
-  'passwords?|passwd|passphrase|passcode|pwd|secret|tokens?|credentials?|(?:api|access|private|encryption|signing|account)[-_. ]?key|' +
+  `passwords?|passwd|passphrase|passcode|pwd|${secret}|tokens?|credentials?|(?:api|access|private|encryption|signing|account)[-_. ]?key|` +
   'signature|session[-_. ]?id|cookie|connection[-_. ]?string|dsn|webhook[-_. ]?url';
 /** These only as a whole word, or as the last one of a name: an author is nobody's secret. */
 const word = '(?:key|sig|pass|pw|auth)(?![A-Za-z])';
@@ -26,10 +28,10 @@ const quoted = String.raw`(?<q>\\+)"[^\n]{0,500}?\k<q>"|"(?:[^"\\\n]|\\.)*"?|'[^
 const bareName = new RegExp(String.raw`(${name}\s{0,8}(?:=>|=|:\s)\s{0,8})(?:${quoted}|(?!\[redacted])[^\s"']\S*)`, 'gi'); // prettier-ignore
 /** name:value, unless it is an image and its tag: "shop/token-service:1.42". */
 const tightName = new RegExp(String.raw`(?<!\/[\w.-]{0,60})(${name}:)(?!v?\d+\.\d+[\w.-]{0,20}(?!\w))(?:${quoted}|(?!\[redacted])[^\s"']\S*)`, 'gi'); // prettier-ignore
-/** "name": value */
-const quotedName = new RegExp(String.raw`(${name}\\{0,8}["']\s{0,8}(?:=>|[:=])\s{0,8})(?:${quoted}|(?!\[redacted])[^\s"',}]+)`, 'gi'); // prettier-ignore
-/** --name value */
-const flag = new RegExp(String.raw`(-[\w.-]{0,40}?(?:(?:${secretive})[\w.-]{0,40}|${word})[ \t]{1,8})(?:${quoted}|(?!\[redacted])[^\s"'-]\S*)`, 'gi'); // prettier-ignore
+/** "name": value, unless it is kubelet's: volume "db-credentials" : secret "db-credentials" not found */
+const quotedName = new RegExp(String.raw`(?<!volume ["'][\w.-]{0,60})(${name}\\{0,8}["']\s{0,8}(?:=>|[:=])\s{0,8})(?:${quoted}|(?!\[redacted])[^\s"',}]+)`, 'gi'); // prettier-ignore
+/** --name value, where a word begins: "user-auth exits 1" is none. */
+const flag = new RegExp(String.raw`((?<![\w.-])-{1,2}[\w.-]{0,40}?(?:(?:${secretive})[\w.-]{0,40}|${word})[ \t]{1,8})(?:${quoted}|(?!\[redacted])[^\s"'-]\S*)`, 'gi'); // prettier-ignore
 
 const looksMade = (word: string): boolean => word.length >= 24 || /[\dA-Z+/=~]/.test(word);
 const isMixed = (word: string): boolean => /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word);

@@ -72,12 +72,18 @@ function riskLines(fix: Remediation, say: (text: string) => string): Line[] {
   const words = (text: string): string[] => say(text).split('\n').filter(Boolean);
   if (at < 0) return words(rationale);
   const end = at + undoIntro.length;
-  return [...words(rationale.slice(0, end)), commandOf(rationale.slice(end).trim(), printing(fix, 'spec.rationale'))];
+  const command = rationale.slice(end).trim();
+  return [...words(rationale.slice(0, end)), ...commandLines(command, printing(fix, 'spec.rationale'))];
 }
 
+/** Names only, whatever a container is called: set image deploy/web auth=shop/auth:1.41 */
+const isOfNames = (command: string): boolean => /^kubectl -n \S+ set image \S+ [\w.-]+=\S+$/.test(command);
+
 /** One that holds what is nobody's business is printed by kubectl, for who may read it. */
-const commandOf = (command: string, orElse: string): Line =>
-  redact(command) === command ? { command, orElse } : { command: orElse, orElse };
+const commandLines = (command: string, orElse: string): Line[] =>
+  isOfNames(command) || redact(command) === command
+    ? [{ command, orElse }]
+    : ['a command with something in it that is not for a chat; this prints it:', { command: orElse, orElse }];
 
 const printing = ({ metadata }: Remediation, field: string): string =>
   `kubectl -n ${metadata.namespace} get fix ${metadata.name} -o jsonpath='{.${field}}'`;
@@ -181,7 +187,7 @@ export function epilogue(fix: Remediation, context: CardContext): Line[] {
   if (phase !== 'Failed' || !undo || isGone || !mayBeChanged) return [];
   const nothing = nothingToUndo(undo);
   if (nothing) return [nothing];
-  return [putItBack(fix), commandOf(undo, printing(fix, 'status.execution.undo'))];
+  return [putItBack(fix), ...commandLines(undo, printing(fix, 'status.execution.undo'))];
 }
 
 /** Who is well again should not be told to bring the trouble back without a word about it. */

@@ -44,7 +44,7 @@ function fixLines(fix: Remediation, say: (text: string) => string): Line[] {
   const { rationale } = fix.spec;
   const diff = fix.status?.preview?.diff.trimEnd();
   const why = rationale.split(`${undoIntro}\n`)[0]!.trim();
-  return [...(words ? [words.summary] : []), ...(diff ? [{ code: diff }] : []), ...(why ? [say(why)] : [])];
+  return [...(words ? [words.summary] : []), ...(diff ? [{ code: redact(diff) }] : []), ...(why ? [say(why)] : [])];
 }
 
 function whoLines(fix: Remediation, context: Context): string[] {

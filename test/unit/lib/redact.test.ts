@@ -13,6 +13,10 @@ const table: { name: string; text: string; want: string }[] = [
   { name: 'a number in JSON', text: '{"pin_token": 1234,"msg":"down"}', want: '{"pin_token": [redacted],"msg":"down"}' },
   { name: 'a quote that never closes', text: 'secret="cut off he', want: 'secret=[redacted]' },
   { name: 'an argument', text: 'exec app --db-password hunter2 --port 80', want: 'exec app --db-password [redacted] --port 80' },
+  { name: 'an argument with one dash', text: 'app -token abc', want: 'app -token [redacted]' },
+  { name: 'an argument in quotes', text: 'args ["--api-key abc"]', want: 'args ["--api-key [redacted]' },
+  { name: 'secrets that are no number of them', text: '{"secrets":"12ab"} secrets=s3cr3t', want: '{"secrets":[redacted]} secrets=[redacted]' },
+  { name: 'JSON with spaces', text: '{"password" : "hunter2"}', want: '{"password" : [redacted]}' },
   { name: 'a header', text: 'Authorization: Digest username="a", response="b"\nok', want: 'Authorization: [redacted]\nok' },
   { name: 'cookies', text: 'Set-Cookie: a=b; c=d', want: 'Set-Cookie: [redacted]' },
   { name: 'a pair', text: 'login token:abc123 ok', want: 'login token:[redacted] ok' },
@@ -43,6 +47,12 @@ const harmless = [
   'no answer from http://[::1]:8080',
   'app image shop/token-service:main → registry:5000/shop/vault-secrets:2 and token-exchange:1.42.0-rc1',
   'container token-refresher exits 1, Secret db has no key password',
+  'Secret db-credentials does not exist; app envFrom Secret db-credentials added',
+  'container user-auth exits 1 after 20 s, ready when noticed: user-auth 1/2, web-token 0/2',
+  'kubectl -n shop-auth rollout undo deploy/api-key --to-revision=2',
+  'MountVolume.SetUp failed for volume "db-credentials" : secret "db-credentials" not found',
+  'pods "a" is forbidden: exceeded quota: small, requested: secrets=1,count/secrets=1, used: secrets=10, limited: secrets=10',
+  '{"spec":{"hard":{"secrets":"10","count/secrets":"20"}}}',
 ];
 for (const text of harmless) test(`left alone: ${text.slice(0, 50)}`, () => assert.equal(redact(text), text));
 
