@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../kube/api.ts';
+import { isForbidden, type KubeObject, type ObjectMeta, type Reader } from '../kube/api.ts';
 import type { Refusal } from './action.ts';
 import { no } from './action.ts';
 
@@ -45,4 +45,14 @@ export function offLimits(what: string, meta: Marked): Refusal | undefined {
     untouchable(what, meta) ??
     (owner ? no('GitOpsOwned', `${what} belongs to ${owner}, which would put it back.`) : undefined)
   );
+}
+
+/** Without the right to read it we go on: the API server refuses a write to a protected namespace anyway. */
+export async function readNamespaceLabels(reader: Reader, name: string): Promise<Record<string, string>> {
+  try {
+    return (await reader.get<KubeObject>({ kind: 'Namespace', name }))?.metadata.labels ?? {};
+  } catch (error) {
+    if (isForbidden(error)) return {};
+    throw error;
+  }
 }

@@ -22,6 +22,8 @@ export interface Deps {
   current(): Config;
   /** tapfix's own namespace. */
   namespace: string;
+  /** The user of our own credentials. On a laptop it is a person's, and what we propose is not their word for that. */
+  identity?: string;
   history: History;
   readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
   /** The rule that says "recovered", if not the one of recovery.ts. */

@@ -28,6 +28,8 @@ export interface Facts {
   fix: Remediation;
   nowMs: number;
   config: Config;
+  /** Who we are ourselves. */
+  self?: string;
   /** The name of the Remediation that follows this one. */
   successor?: string;
   /** Why nothing may be changed in this namespace. */
@@ -170,7 +172,7 @@ function approved(facts: Facts): Step {
   }
   if (needsRehearsal(fix)) return { do: 'rehearse' };
   const type = fix.spec.action?.type ?? 'nothing';
-  if (needsConfirmation(fix, approvedAtMs) && !isTrue(fix, 'Confirmed')) {
+  if (needsConfirmation(facts, approvedAtMs) && !isTrue(fix, 'Confirmed')) {
     return failed('NotConfirmed', conditionOf(fix, 'Confirmed')?.message ?? 'the fix could not be confirmed');
   }
   if (!config.actions.allow.includes(type)) return failed('NotAllowed', `${type} is not allowed by the configuration`);
@@ -185,7 +187,7 @@ function approved(facts: Facts): Step {
     return failed('TargetChanged', 'the target has changed since this was shown; nothing was changed');
   }
   // Not at this moment: between two tries of a ReplicaSet the quota has room, or nothing crashes just now.
-  if (busy || !isStillWrong(fix, live)) return wait(nowMs + pollMs);
+  if (busy || !isStillWrong(facts, live)) return wait(nowMs + pollMs);
   return {
     do: 'move',
     phase: 'Applying',
@@ -199,17 +201,17 @@ function approved(facts: Facts): Step {
  * What a program proposed is for one kind of failure, and that must be what is wrong now. A person who proposes has
  * looked: that it is not healthy is enough.
  */
-const isStillWrong = (fix: Remediation, live: LiveHealth): boolean =>
-  isProposedByProgram(fix) ? isStillTrue(fix.spec.incident.class, live) : !live.hasRoom;
+const isStillWrong = ({ fix, self }: Facts, live: LiveHealth): boolean =>
+  isProposedByProgram(fix, self) ? isStillTrue(fix.spec.incident.class, live) : !live.hasRoom;
 
 /**
  * A Kubernetes user may approve what another one proposed and tapfix would not: it is their own word. What the watcher
  * says of a chat user, what a program proposed, and what nobody had been shown yet, tapfix must come to by itself.
  */
-function needsConfirmation(fix: Remediation, approvedAtMs: number): boolean {
+function needsConfirmation({ fix, self }: Facts, approvedAtMs: number): boolean {
   const { by } = fix.spec.approval;
   const wasShown = timeMs(fix.status?.preview?.at) < approvedAtMs;
-  return isAttested(by) || !by || isProposedByProgram(fix) || !wasShown;
+  return isAttested(by) || !by || isProposedByProgram(fix, self) || !wasShown;
 }
 
 function hasHeld({ fix, live, stable, config, nowMs }: Facts): boolean {

@@ -1,3 +1,4 @@
+import { readNamespaceLabels } from '../actions/ownership.ts';
 import type { LiveHealth } from '../health/live.ts';
 import type { Stable } from '../health/stability.ts';
 import type { Blocked, Remediation } from '../kube/remediation.ts';
@@ -9,7 +10,7 @@ import type { Deps } from './context.ts';
 import { contextOf, parsedActionOf, subjectOf } from './context.ts';
 import type { Facts } from './decide.ts';
 import { needsRehearsal, wasInterrupted } from './decide.ts';
-import { guard, readNamespaceLabels } from './guard.ts';
+import { guard } from './guard.ts';
 import { hasAsMany, isWatchedLate, nextStable } from './recovery.ts';
 import { readRivals } from './rivals.ts';
 
@@ -27,7 +28,8 @@ export interface Memory {
 /** Reads what the phase's rules are about, and no more. */
 export async function gather(deps: Deps, fix: Remediation, memory: Memory, successor?: string): Promise<Facts> {
   const nowMs = deps.clock.now();
-  const facts: Facts = { fix, nowMs, config: deps.current(), ...(successor && { successor }) };
+  const { identity: self } = deps;
+  const facts: Facts = { fix, nowMs, config: deps.current(), ...(self && { self }), ...(successor && { successor }) };
   const phase = phaseOf(fix);
   if (phase === 'Approved') return approved(deps, facts, memory);
   if (phase === 'Proposed' && needsRehearsal(fix)) return guarded(deps, facts);

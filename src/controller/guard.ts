@@ -2,8 +2,6 @@ import type { Refusal } from '../actions/action.ts';
 import { isProtected } from '../actions/ownership.ts';
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
-import type { KubeObject, Reader } from '../kube/api.ts';
-import { isForbidden } from '../kube/api.ts';
 import { isAlwaysOut } from '../lib/namespaces.ts';
 
 export interface Place {
@@ -28,13 +26,3 @@ export function guard({ namespace, own, labels }: Place, config: Config): Refusa
 }
 
 const no = (reason: string, say: string): Refusal => ({ ok: false, reason, say });
-
-/** Without the right to read it we go on: the API server refuses a write to a protected namespace anyway. */
-export async function readNamespaceLabels(reader: Reader, name: string): Promise<Record<string, string>> {
-  try {
-    return (await reader.get<KubeObject>({ kind: 'Namespace', name }))?.metadata.labels ?? {};
-  } catch (error) {
-    if (isForbidden(error)) return {};
-    throw error;
-  }
-}

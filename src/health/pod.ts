@@ -56,13 +56,17 @@ function containerTroubles(pod: PodView, container: ContainerView, nowMs: number
     void found.push({ class: failureClass, reason, message, ...(sinceMs !== undefined && { sinceMs }) });
   if (imageReasons.has(waiting)) add('ImagePull', waiting, waitingMessage || `container ${name} gets no image`);
   if (waiting === 'CreateContainerConfigError' || waiting === 'CreateContainerError')
-    add(missingConfigIn(waitingMessage) ? 'ConfigMissing' : 'SandboxFailed', waiting, waitingMessage);
+    add(isConfigMissing(container) ? 'ConfigMissing' : 'SandboxFailed', waiting, waitingMessage);
   if (isKilledForMemory(container, nowMs)) add('OOMKilled', 'OOMKilled', crashInWords(container));
   if (isCrashingContainer(container, nowMs))
     add('CrashLoop', waiting || ended?.reason || 'CrashLoopBackOff', crashInWords(container));
   if (isUnready(pod, container)) add('ProbeFailing', 'Unready', `container ${name} runs and is not ready`, unreadySince(pod, container)); // prettier-ignore
   return found;
 }
+
+/** Kubelet says so; without a word of it the reason alone is as good as. */
+const isConfigMissing = ({ waiting, waitingMessage = '' }: ContainerView): boolean =>
+  missingConfigIn(waitingMessage) !== undefined || (waiting === 'CreateContainerConfigError' && !waitingMessage);
 
 /** Up, and found wanting by its readiness probe. While its node is silent a pod is not ready either, but its containers are. */
 const isUnready = ({ phase, ready }: PodView, container: ContainerView): boolean =>

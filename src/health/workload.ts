@@ -33,13 +33,9 @@ export const gone: LiveHealth = {
 const evictionCountsMs = 3_600_000;
 
 /** Whether a pod's trouble is the workload's: one that is not ready while all that were asked for are is a rollout under way. */
-function isFelt(
-  { class: failureClass, sinceMs = 0 }: Trouble,
-  { ready, desired }: WorkloadCounts,
-  nowMs: number,
-): boolean {
+function isFelt({ class: failureClass, sinceMs }: Trouble, { ready, desired }: WorkloadCounts, nowMs: number): boolean {
   const isShort = ready < desired;
-  if (failureClass === 'Evicted') return isShort && nowMs - sinceMs < evictionCountsMs;
+  if (failureClass === 'Evicted') return isShort && nowMs - (sinceMs ?? nowMs) < evictionCountsMs;
   return failureClass !== 'ProbeFailing' || isShort;
 }
 

@@ -191,9 +191,9 @@ export const proposeAgainAnnotation = 'tapfix.dev/propose-again';
 export const isAskedAgain = (fix: Remediation): boolean =>
   fix.metadata.annotations?.[proposeAgainAnnotation] === 'true' && ['Expired', 'Failed'].includes(phaseOf(fix));
 
-/** Not a person: tapfix's own watcher, or some other program. */
-export const isProposedByProgram = ({ spec }: Remediation): boolean =>
-  spec.proposedBy.startsWith('system:serviceaccount:');
+/** Not a person: tapfix's own watcher, whoever's credentials it has (`self`), or some other program. */
+export const isProposedByProgram = ({ spec }: Remediation, self?: string): boolean =>
+  spec.proposedBy === self || spec.proposedBy.startsWith('system:serviceaccount:');
 
 /** By the watcher that is installed in this namespace. */
 export const isProposedFrom = ({ spec }: Remediation, namespace: string): boolean =>

@@ -1,3 +1,4 @@
+import { isProtected, protectedLabel, readNamespaceLabels } from '../actions/ownership.ts';
 import { parseAction, specOf } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
 import type { History } from '../health/history.ts';
@@ -92,6 +93,8 @@ async function attempt(
   if ('refused' in fix) return fix;
   const { type } = fix.action;
   if (!config.actions.allow.includes(type)) return { refused: `${type} is not in actions.allow` };
+  if (isProtected({ labels: await readNamespaceLabels(reader, namespace) }))
+    return { refused: `Namespace ${namespace} is labelled ${protectedLabel}=true` };
   const spec = specOf(fix.action, fix.params);
   if (!fix.action.params.safeParse(fix.params).success) return { refused: `${type} does not take what is needed here` };
   const { action, params } = parseAction(spec);

@@ -31,7 +31,8 @@ export function createForesight(): Foresight {
     },
     read(key, seen, nowMs) {
       const troubles = seen.filter((one) => isSeenAgain(key, one, nowMs)).map((one) => one.class);
-      return { healthy: troubles.length === 0, why: '', troubles, ready: 0, desired: 0, hasRoom: false, restarts: 0, longestUptimeMs: 0, affected: [], gone: false }; // prettier-ignore
+      const lastingMs = Object.fromEntries(seen.map((one) => [one.class, nowMs - one.firstMs]));
+      return { healthy: troubles.length === 0, why: '', troubles, lastingMs, ready: 0, desired: 0, hasRoom: false, restarts: 0, longestUptimeMs: 0, affected: [], gone: false }; // prettier-ignore
     },
   };
 }

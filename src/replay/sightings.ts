@@ -50,10 +50,19 @@ export function sightingsIn(events: readonly RecordedEvent[], config: Config, ow
     const workload = `${root.kind}/${root.name}`;
     const touches = signal.cause && (isClusterScoped(signal.cause.kind) ? `${signal.namespace}/${workload}` : workload);
     const about = aboutOf(signal, root, ownNamespace);
-    // One that was counted up stands for its first and its last: what came in between it does not tell.
-    const times = event.count > 1 && lastMs > firstMs ? [firstMs, lastMs] : [lastMs];
-    for (const atMs of times) found.sightings.push({ atMs, signal, judged, about, ...(touches && { touches }) });
+    for (const atMs of timesOf(event.count, firstMs, lastMs))
+      found.sightings.push({ atMs, signal, judged, about, ...(touches && { touches }) });
   }
   found.sightings.sort((a, b) => a.atMs - b.atMs);
   return found;
+}
+
+/** Apart enough to be few, and near enough for each to be seen again before it would count as over. */
+const apartMs = 5 * 60_000;
+
+/** One that was counted up keeps its first and its last time: those between them are taken to be evenly spread. */
+function timesOf(count: number, firstMs: number, lastMs: number): number[] {
+  if (count < 2 || lastMs <= firstMs) return [lastMs];
+  const steps = Math.min(count - 1, Math.ceil((lastMs - firstMs) / apartMs));
+  return Array.from({ length: steps + 1 }, (_, step) => Math.round(firstMs + ((lastMs - firstMs) * step) / steps));
 }

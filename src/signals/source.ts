@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { History } from '../health/history.ts';
+import { isBecauseTerminating } from '../health/words.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createOptionalWatch } from '../kube/optional-watch.ts';
 import { type EventView, type ReplicaSetView, viewReplicaSet } from '../kube/views.ts';
@@ -81,8 +82,8 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
     for (const signal of signals) onSignal({ ...signal, ...how });
   }
 
-  function offer(signals: readonly Signal[], how: How): void {
-    if (signals.length === 0) count(SignalOutcome.notAFailure, '');
+  function offer(signals: readonly Signal[], how: How, otherwise: SignalOutcome = SignalOutcome.notAFailure): void {
+    if (signals.length === 0) count(otherwise, '');
     hand(signals, how);
   }
 
@@ -103,7 +104,8 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
     let list = firstList;
     const tell = (event: EventView, how: How): void => {
       const signal = detectEvent(event, current().extraReasons);
-      offer(signal ? [signal] : [], how);
+      const isEnding = !signal && isBecauseTerminating(event.message);
+      offer(signal ? [signal] : [], how, isEnding ? SignalOutcome.namespaceTerminating : SignalOutcome.notAFailure);
     };
     return createWatch<EventView>({
       ...ground,

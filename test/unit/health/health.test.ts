@@ -181,3 +181,20 @@ const pods = [
 for (const { name, pod, now, lately } of pods)
   test(`a pod ${name}: ${now ? 'crashes' : lately ? 'crashed lately' : 'does not crash'}`, () =>
     assert.deepEqual([isCrashing(pod, nowMs), hasCrashedLately(pod, nowMs)], [now, lately]));
+
+const evictions: [string, number | undefined, boolean][] = [
+  ['a moment ago', nowMs - 60_000, true],
+  ['two hours ago: it stays for long beside its replacement', nowMs - 7_200_000, false],
+  ['at a time that nobody says', undefined, true],
+];
+for (const [name, unreadySinceMs, isTrouble] of evictions)
+  test(`a pod was evicted ${name}`, () => {
+    const evicted = aPod({
+      phase: 'Failed',
+      ready: false,
+      reason: 'Evicted',
+      ...(unreadySinceMs && { unreadySinceMs }),
+    });
+    const { troubles } = workloadHealth({ ...full, ready: 2 }, [evicted], nowMs);
+    assert.deepEqual(troubles, isTrouble ? ['Evicted'] : []);
+  });

@@ -26,6 +26,7 @@ const cases: [string, PodView, string][] = [
   ['a missing ConfigMap', waiting('CreateContainerConfigError', 'configmap "missing" not found'), 'ConfigMissing'],
   ['a missing Secret', waiting('CreateContainerConfigError', 'secret "missing" not found'), 'ConfigMissing'],
   ['a missing key', waiting('CreateContainerConfigError', "couldn't find key url in Secret shop/db"), 'ConfigMissing'],
+  ['nothing is said of what is missing', waiting('CreateContainerConfigError'), 'ConfigMissing'],
   ['a user that it may not run as', waiting('CreateContainerConfigError', 'container has runAsNonRoot and image will run as root'), 'SandboxFailed'],
   ['a container that cannot be made', waiting('CreateContainerError', 'failed to reserve container name'), 'SandboxFailed'],
   ['still being made', waiting('ContainerCreating'), ''],

@@ -37,6 +37,16 @@ test('two readings of the same cluster derive the same: the controller can confi
   }
 });
 
+test('nothing is offered in a namespace that is protected, and that is why', async () => {
+  const { server, ask } = aCluster();
+  server.seed('Namespace', undefined, { metadata: { name: 'shop', labels: { 'tapfix.dev/protected': 'true' } } });
+  for (const subject of [{}, quota]) {
+    const derived = await ask(subject);
+    assert.equal(derived?.action, undefined);
+    assert.match(derived!.rationale, /Namespace shop is labelled tapfix\.dev\/protected=true/i);
+  }
+});
+
 test('deriving reads, and never writes', async () => {
   const { server, ask } = aCluster();
   await ask({});

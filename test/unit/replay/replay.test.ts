@@ -23,6 +23,19 @@ const cases: [string, object[], string[], Record<string, number>, Partial<Config
   ['once is not', [anEvent(0), end(900)], [], { HealedBeforeTold: 1 }],
   ['without patience it is told at once', [anEvent(0, { reason: 'BackoffLimitExceeded', ...about('Job', 'mail') })], ['0 s: JobFailed shop/Job/mail'], { Told: 1 }], // prettier-ignore
   ['one that was counted up stands for its first and its last', [often(0, 300)], [`30 s: CrashLoop ${api}`], { Told: 1, Repeated: 1 }], // prettier-ignore
+  [
+    'one that was counted up for a long time goes on in between',
+    [often(0, 3_000, { count: 212 })],
+    [`30 s: CrashLoop ${api}`],
+    { Told: 1, Repeated: 10 },
+  ],
+  ['a few in a long time are few', [often(0, 6_000, { count: 3 }), end(7_000)], [], { HealedBeforeTold: 3 }],
+  [
+    'the class that is told has been seen for as long as its own patience',
+    [often(0, 400, stuck), anEvent(10, { reason: 'Evicted' }), anEvent(500, { reason: 'Evicted' })],
+    [`70 s: Evicted ${api}`, `200 s (edit): ProbeFailing ${api}`],
+    { Told: 2, Repeated: 3 },
+  ],
   ['an image back-off is a Normal event, and there is no status that would say it', [often(0, 300, pulling)], [`30 s: ImagePull ${api}`], { Told: 1, Repeated: 1 }], // prettier-ignore
   ['what the recording ends too early for still waits', [anEvent(0), anEvent(20)], [], { Waiting: 2 }],
   ['after a quarter of an hour without a sighting it is another incident', [often(0, 60), often(1000, 1060)], [`30 s: CrashLoop ${api}`, `1030 s: CrashLoop ${api}`], { Told: 2, Repeated: 2 }], // prettier-ignore
@@ -37,7 +50,7 @@ const cases: [string, object[], string[], Record<string, number>, Partial<Config
   ['two workloads behind one quota are one incident', [often(0, 60, refused('api')), often(1, 60, refused('web'))], ['10 s: QuotaExceeded shop/ResourceQuota/tight'], { Told: 2, Repeated: 2 }], // prettier-ignore
   ['what a quota explains is its symptom', [often(0, 300, refused('api')), often(5, 300, stuck)], ['10 s: QuotaExceeded shop/ResourceQuota/tight'], { Told: 1, Symptom: 2, Repeated: 1 }], // prettier-ignore
   ['the most specific names it', [often(0, 200), often(0, 200, { reason: 'Failed', message: 'Error: configmap "x" not found' })], [`30 s: ConfigMissing ${api}`], { Told: 2, Repeated: 2 }], // prettier-ignore
-  ['a more specific one later is told in the same message', [often(0, 400), often(100, 400, { reason: 'Failed', message: 'Error: configmap "x" not found' })], [`30 s: CrashLoop ${api}`, `130 s (edit): ConfigMissing ${api}`], { Told: 1, Repeated: 3 }], // prettier-ignore
+  ['a more specific one later is told in the same message', [often(0, 400), often(100, 400, { reason: 'Failed', message: 'Error: configmap "x" not found' })], [`30 s: CrashLoop ${api}`, `130 s (edit): ConfigMissing ${api}`], { Told: 1, Repeated: 4 }], // prettier-ignore
 ];
 for (const [name, events, said, ends, config] of cases)
   test(name, () => {

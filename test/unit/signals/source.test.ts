@@ -41,6 +41,15 @@ test('what is listed and what is news become signals; healthy pods leave no trac
   stop();
 });
 
+test('what is refused because its namespace is being deleted is counted as that', async () => {
+  const ending =
+    'Error creating: pods "a" is forbidden: unable to create new content in namespace shop because it is being terminated';
+  const { clock, signals, counted, stop } = aSource({ Event: [event('e-1', ending)] });
+  await clock.advance(0);
+  assert.deepEqual([signals, counted], [[], ['NamespaceTerminating']]);
+  stop();
+});
+
 test('events are handed on page by page, and none is lost', async () => {
   const many = Array.from({ length: 25 }, (_, n) => event(`e-${n}`, quota));
   const { clock, signals, stop } = aSource({ Event: many }, { pageSize: 10 });
