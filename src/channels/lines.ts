@@ -7,6 +7,7 @@ export const dots: Readonly<Record<Dot, string>> = {
   blue: '🔵',
   green: '🟢',
   grey: '⚪',
+  warning: '⚠️',
 };
 
 /** Said after "put it back with", before the command that stands in for one that has no room. */

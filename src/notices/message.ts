@@ -1,5 +1,5 @@
 /** A message before any vendor's markup: what is said, in which order. Channels only render it. */
-export type Dot = 'red' | 'orange' | 'yellow' | 'blue' | 'green' | 'grey';
+export type Dot = 'red' | 'orange' | 'yellow' | 'blue' | 'green' | 'grey' | 'warning';
 
 export interface Button {
   label: string;

@@ -60,7 +60,7 @@ function refusedWords({ from, until, problem }: About & { what: 'refused' }, { t
       headline: `config change refused ${times.minuteZoned(from)}, changed again ${times.minuteZoned(until)}`,
       footer: [`It said: ${problem}`],
     };
-  return { dot: 'orange', headline: `config change refused, the old one stays: ${problem}`, footer: [] };
+  return { dot: 'warning', headline: `config change refused, the old one stays: ${problem}`, footer: [] };
 }
 
 function blindWords(about: About & { what: 'blind' }, found: number, { timeZone, nowMs }: WordContext): Words {

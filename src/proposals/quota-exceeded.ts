@@ -7,6 +7,7 @@ import type { BlockedOwner } from '../health/quota.ts';
 import { iso } from '../lib/clock.ts';
 import { counted } from '../lib/counted.ts';
 import { RetryLater } from '../lib/errors.ts';
+import { quantity } from '../lib/quantity.ts';
 import type { Reader } from '../kube/api.ts';
 import { timeMs } from '../kube/views.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
@@ -28,7 +29,8 @@ export function limitsInWords({ spec, status }: QuotaObject, blocked: readonly B
 
 function asking(amounts: readonly string[]): string {
   if (amounts.length === 1) return `a pod asks ${amounts[0]}`;
-  return `pods ask ${amounts.slice(0, 3).join(', ')}${amounts.length > 3 ? ' and others' : ''}`;
+  const sorted = amounts.toSorted((a, b) => (quantity(a) ?? 0) - (quantity(b) ?? 0));
+  return `pods ask ${sorted[0]} to ${sorted.at(-1)}`;
 }
 
 /** The API server's books have whole seconds. */

@@ -104,7 +104,7 @@ export const aQuotaFix = (over: FixOptions = {}): Remediation =>
       ...over.incident,
     },
     spec: {
-      diagnosis: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi, 256Mi',
+      diagnosis: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi to 256Mi',
       context: {
         changed: ['2026-11-16T02:11:58Z ResourceQuota created by gitops-bot'],
         evidence: ['ready when noticed: research 0/1, api 2/3, web 1/2, StatefulSet/worker 0/5'],

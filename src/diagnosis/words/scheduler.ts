@@ -28,7 +28,7 @@ const does =
 
 const tooLittle: Phrase = (nodes, asks, [, resource = '']) => {
   const asked = asks.get(resource);
-  return `${nodes === 1 ? 'has' : 'have'} too little ${resource}${asked ? ` (pod asks ${asked})` : ''}`;
+  return `${nodes === 1 ? 'has' : 'have'} too little ${resource}${asked ? ` (needs ${asked})` : ''}`;
 };
 
 /** Taints that Kubernetes itself sets say how a node is. */
@@ -91,7 +91,7 @@ const general: readonly [RegExp, (match: RegExpExecArray) => string][] = [
 
 /**
  * Pure. "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}. preemption: ..." to
- * "5 nodes: 3 have too little cpu (pod asks 4), 2 have taint gpu". What is not known is said as the scheduler said it.
+ * "5 nodes: 3 have too little cpu (needs 4), 2 have taint gpu". What is not known is said as the scheduler said it.
  */
 export function schedulerInWords(message: string, asks: Asks = new Map()): string {
   const [, all, said] = /^0\/(\d+) nodes are available:\s*([\s\S]*)$/.exec(message.trim()) ?? [];

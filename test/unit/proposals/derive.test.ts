@@ -120,7 +120,7 @@ const limits: { name: string; refusals: string[]; want: string }[] = [
       (ask) =>
         `exceeded quota: q, requested: requests.memory=${ask}, used: requests.memory=1Mi, limited: requests.memory=50Mi`,
     ),
-    want: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi, 256Mi',
+    want: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi to 256Mi',
   },
   {
     name: 'two limits at once',

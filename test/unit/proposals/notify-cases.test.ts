@@ -30,7 +30,7 @@ for (const { name, deployment, autoscaler, want } of scales)
     if (autoscaler) server.seed('HorizontalPodAutoscaler', 'shop', { metadata: { name: 'web' }, spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' } } }); // prettier-ignore
     await clock.advance(120_000);
     assert.deepEqual(shown((await ask('Unschedulable', { nowMs: clock.now() }))!), {
-      why: '5 nodes: 3 have too little cpu (pod asks 4), 2 have taint gpu',
+      why: '5 nodes: 3 have too little cpu (needs 4), 2 have taint gpu',
       seen: ['odd', 'all 3 pods wait for a node'],
       fix: want,
     });

@@ -14,12 +14,12 @@ const said: { version: string; text: string; want: string }[] = [
   {
     version: '1.30',
     text: '0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}. preemption: 0/5 nodes are available: 2 Preemption is not helpful for scheduling, 3 No preemption victims found for incoming pod.',
-    want: '5 nodes: 3 have too little cpu (pod asks 4), 2 have taint gpu',
+    want: '5 nodes: 3 have too little cpu (needs 4), 2 have taint gpu',
   },
   {
     version: '1.36',
     text: '0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
-    want: '3 nodes: 1 has taints that the pod does not tolerate, 2 have too little cpu (pod asks 4)',
+    want: '3 nodes: 1 has taints that the pod does not tolerate, 2 have too little cpu (needs 4)',
   },
   {
     version: '1.36, as recorded',
@@ -34,7 +34,7 @@ const said: { version: string; text: string; want: string }[] = [
   {
     version: '1.34',
     text: "0/7 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) didn't match pod anti-affinity rules, 2 node(s) had untolerated taint(s), 3 Insufficient cpu, 3 Insufficient memory.",
-    want: "7 nodes: 1 does not match the pod's node selector, 1 has a pod that it must not stand beside, 2 have taints that the pod does not tolerate, 3 have too little cpu (pod asks 4), 3 have too little memory (pod asks 8Gi)",
+    want: "7 nodes: 1 does not match the pod's node selector, 1 has a pod that it must not stand beside, 2 have taints that the pod does not tolerate, 3 have too little cpu (needs 4), 3 have too little memory (needs 8Gi)",
   },
   {
     version: '1.28',
@@ -59,7 +59,7 @@ const said: { version: string; text: string; want: string }[] = [
   {
     version: '1.22',
     text: "0/4 nodes are available: 1 node(s) had taint {node-role.kubernetes.io/master: }, that the pod didn't tolerate, 3 Insufficient memory.",
-    want: '4 nodes: 1 is a control plane node, 3 have too little memory (pod asks 8Gi)',
+    want: '4 nodes: 1 is a control plane node, 3 have too little memory (needs 8Gi)',
   },
   {
     version: '1.19',
@@ -84,7 +84,7 @@ const said: { version: string; text: string; want: string }[] = [
   {
     version: 'of tomorrow: said as it is',
     text: '0/3 nodes are available: 1 node(s) were in a bad mood, 2 Insufficient cpu. preemption: not today.',
-    want: '3 nodes: 1 node(s) were in a bad mood, 2 have too little cpu (pod asks 4)',
+    want: '3 nodes: 1 node(s) were in a bad mood, 2 have too little cpu (needs 4)',
   },
   {
     version: 'of tomorrow, of all nodes',
