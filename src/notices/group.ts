@@ -60,12 +60,12 @@ function bundlesOf(place: Waiting, facts: GroupFacts): { steps: Step[]; waits: n
 
 /** A new message, or one that has not left yet; undefined while the window is open or the limit is reached. */
 function nextMessage(
-  { address, form, waiting, isRush }: Bundle,
+  { address, form, start, waiting, isRush }: Bundle,
   times: readonly number[],
   facts: GroupFacts,
 ): { step?: Step; waits: number[] } {
   const readyMs = (fix: Remediation): number => (form === 'storm' ? facts.seen(fix).firstMs : tellableAtMs(fix, facts)); // a storm shows no single fix
-  const dueMs = windowEndMs(waiting.map(readyMs), isRush, facts);
+  const dueMs = Math.max(windowEndMs(waiting.map(readyMs), isRush, facts), calmEndMs(start, waiting, facts));
   const goMs = Math.max(dueMs, nextSlot(times, facts.maxPerMinute, minuteMs, facts.nowMs));
   if (goMs > facts.nowMs) return { waits: [goMs - facts.nowMs] };
   const stuck = facts.notices.find(
@@ -90,6 +90,16 @@ function windowEndMs(readyMs: readonly number[], isRush: boolean, { coalesceMs, 
   if (!isRush) return firstMs + coalesceMs;
   const lastMs = Math.max(...readyMs.filter((atMs) => atMs <= nowMs), firstMs);
   return Math.min(lastMs + coalesceMs, firstMs + 3 * coalesceMs);
+}
+
+/** By then most of what is critical and was broken at the start has been seen for as long as it must. */
+const criticalPatienceMs = 30_000;
+
+/** One start is one message, and it makes a sound if anything in it should: what is no more than a warning waits for that. */
+function calmEndMs(start: string | undefined, waiting: readonly Remediation[], facts: GroupFacts): number {
+  if (start === undefined || waiting.some(({ spec }) => spec.incident.severity === 'critical')) return 0;
+  const startedMs = Math.min(Date.parse(start), ...waiting.map((fix) => facts.seen(fix).firstMs));
+  return startedMs + criticalPatienceMs + facts.coalesceMs;
 }
 
 /** Of every message in that chat: when it was posted, or now for one that is on its way. */

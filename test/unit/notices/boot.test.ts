@@ -42,11 +42,23 @@ function said(over: Partial<GroupFacts>): string[] {
   });
 }
 
+const lately = { seen: () => ({ firstMs: nowMs - 6_000, rehearsedMs: nowMs - 6_000 }) };
 const plans: [string, Partial<GroupFacts>, string[]][] = [
   ['what one start found is one message', { fixes: [reports, api] }, ['boot: api reports']],
   ['what breaks meanwhile is another', { fixes: [api, fresh] }, ['boot: api', 'card: fresh']],
   ['so is what another start found', { fixes: [api, later] }, ['boot: api', 'boot: later']],
   ['whose patience was longer joins', { fixes: [api, web, reports], notices: [boot([api])] }, ['join: web reports']], // prettier-ignore
+  [
+    'what is no more than a warning waits for what is critical, whose patience is longer',
+    { fixes: [foundAt(aNotice(), at('02:12:40'))], ...lately },
+    [],
+  ],
+  ['for as long as that may take', { fixes: [foundAt(aNotice(), at('02:12:25'))], ...lately }, ['boot: reports']],
+  [
+    'and not when something critical is there',
+    { fixes: [foundAt(aNotice(), at('02:12:40')), foundAt(aFix({ name: 'api' }), at('02:12:40'))] },
+    ['boot: api reports'],
+  ],
   ['what is more severe than anything in it is heard', { fixes: [reports, api], notices: [boot([reports])] }, ['boot: api']], // prettier-ignore
   ['what another start found does not join', { fixes: [api, later], notices: [boot([api])] }, ['boot: later']],
   ['nor what broke meanwhile', { fixes: [api, fresh], notices: [boot([api])] }, ['card: fresh']],
