@@ -45,7 +45,7 @@ export const reject: CommandRow = {
   takes: '[NAME] [REASON]',
   does: 'leave it as it is, and say why',
   async run(command, words, hall) {
-    const found = findFix(command, words, hall);
+    const found = findFix(command, words, hall, 'reason');
     if (!found.ok) return hall.audit(command, found);
     return press(command, found.fix, 'r', hall, { note: found.rest.join(' ') });
   },

@@ -1,63 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCommands } from '../../../src/approvals/commands/table.ts';
-import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
-import type { Mute } from '../../../src/kube/mutes.ts';
+import type { Answer, Command } from '../../../src/channels/channel.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { contextFor } from '../../../src/notices/notice-body.ts';
-import { stateHash } from '../../../src/notices/state.ts';
-import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix } from '../../support/fixes.ts';
-import { aBooth } from './booth.ts';
-
-const vendors = {
-  telegram: { chat: '-100500', ada: 'telegram:123456789', ben: 'telegram:222', cleo: 'telegram:333', stranger: 'telegram:666' },
-  slack: { chat: 'C0123456789', ada: 'slack:U0ADA', ben: 'slack:U0BEN', cleo: 'slack:U0CLEO', stranger: 'slack:U0EVE' },
-} as const; // prettier-ignore
-type Vendor = keyof typeof vendors;
-
-const approvers = [
-  { name: 'Ada', telegram: 123456789, slack: 'U0ADA', kubernetesGroups: [] },
-  { name: 'Ben', telegram: 222, slack: 'U0BEN', namespaces: ['shop*'], kubernetesGroups: [] },
-  { name: 'Cleo', telegram: 333, slack: 'U0CLEO', namespaces: ['payments'], kubernetesGroups: [] },
-];
-
-/** A chat of that vendor in which one card is, and everything that is written there. */
-function aChat(vendor: Vendor, fixes: Remediation[] = [aFix()], { told = fixes } = {}) {
-  const { chat } = vendors[vendor];
-  const base = aConfig();
-  const config = aConfig({
-    approval: { ...base.approval, approvers },
-    channels: { telegram: { chat: vendors.telegram.chat, routes: [], apiRoot: '' }, slack: { channel: vendors.slack.chat, routes: [], apiUrl: '' } },
-  }); // prettier-ignore
-  const mutes: Mute[] = [];
-  const card = aNoticeOf(told, { channel: vendor, chat }, { message: '4711' });
-  const noticeAt = (_: unknown, place: Press['place'], message: string) =>
-    place.chat === chat && message === '4711' ? card : undefined;
-  const noticesWith = (uid: string) => (told.some(({ metadata }) => metadata.uid === uid) ? [card] : []);
-  const fixByUid = (uid: string) => fixes.find(({ metadata }) => metadata.uid === uid);
-  const booth = aBooth(fixes[0], { current: () => config, noticeAt, noticesWith, fixByUid });
-  const shownNow = (): string =>
-    stateHash(told, contextFor(card, { config, nowMs: booth.clock.now(), timeZone: 'Europe/Berlin', confirms: booth.confirms, namespace: 'tapfix' })); // prettier-ignore
-  card.status!.shown = shownNow();
-  const { onCommand } = createCommands({
-    ...booth.approvals,
-    clock: booth.clock,
-    current: () => config,
-    timeZone: 'Europe/Berlin',
-    ownNamespace: 'tapfix',
-    confirms: booth.confirms,
-    fixes: () => fixes,
-    noticeAt,
-    noticesWith,
-    mutes: { active: () => mutes, set: async (mute) => void mutes.push(mute) },
-    subjectAccess: async () => true,
-    status: () => ['channel-telegram: receiving'],
-  });
-  const write = (text: string, over: Partial<Command> = {}): Promise<Answer> =>
-    onCommand({ channel: vendor, by: vendors[vendor].ada, name: 'x', place: { chat }, text, ...over });
-  const reply = (text: string, over: Partial<Command> = {}) => write(text, { replyTo: '4711', ...over });
-  return { ...booth, card, mutes, write, reply, shownNow, who: vendors[vendor] };
-}
+import { aFix, aNotice, aQuotaFix } from '../../support/fixes.ts';
+import { aChat } from './chat.ts';
 
 const text = ({ show }: Answer): string => JSON.stringify(show ?? {});
 const audited = (chat: ReturnType<typeof aChat>): unknown[] =>
