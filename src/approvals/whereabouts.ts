@@ -28,27 +28,75 @@ export const openHere = (command: Command, hall: Hall): Remediation[] =>
 
 type Found = { ok: true; fix: Remediation; rest: string[] } | Refusal;
 
-/** What the words after a name are: a reason in anybody's words, or nothing that is understood. */
-type Rest = 'reason' | 'nothing';
+/** What it is looked for: the more comes of it, the surer it must be which one is meant. */
+interface Purpose {
+  isFor: 'looking' | 'attention' | 'deciding';
+  /** What is written after the name is a reason, in anybody's words; otherwise it might be a name. */
+  reason?: true;
+}
 
-/** By the card that it is a reply to, its name or its workload's name; `rest` is what else was written. */
-export function findFix(command: Command, words: readonly string[], hall: Hall, rest: Rest = 'nothing'): Found {
+/**
+ * By the card that it is a reply to, its name or its workload's name, or because nothing else is open; `rest` is what
+ * else was written.
+ */
+export function findFix(command: Command, words: readonly string[], hall: Hall, purpose: Purpose): Found {
   const here = toldHere(command, hall);
   const members = repliedTo(command, here, hall);
-  const found = members ? amongThese(words, members) : anywhere(words, here);
-  if (!found.ok || rest === 'reason') return found;
+  const found = members
+    ? amongThese(words, members)
+    : anywhere(words, here, () => theOnlyOne(command, words, here, hall, purpose));
+  if (!found.ok || purpose.reason) return found;
   const { fix } = found;
   const other = found.rest.find((word) => !isCalled(fix, word) && here.some((one) => isCalled(one, word)));
   if (other === undefined) return found;
   return members ? notOnThatCard(fix, other) : which([fix, ...here.filter((one) => isCalled(one, other))]);
 }
 
-function anywhere([word = '', ...rest]: readonly string[], here: readonly Remediation[]): Found {
+function anywhere(
+  words: readonly string[],
+  here: readonly Remediation[],
+  onlyOne: () => Remediation | undefined,
+): Found {
+  const [word = '', ...rest] = words;
   const named = byName(word, here);
   if (named.length > 0) return theOne(named, rest);
+  const only = onlyOne();
+  if (only) return theOne([only], words);
   return word
     ? refuse('NotThere', `There is nothing called ${word.slice(0, 60)} here; /open says what there is.`)
     : refuse('NotUnderstood', 'Say which: reply to its card, or write its name; /open says what there is.');
+}
+
+/** Where only one is open nobody has to say which, unless what was written might be another one's name. */
+function theOnlyOne(
+  command: Command,
+  [word]: readonly string[],
+  here: readonly Remediation[],
+  hall: Hall,
+  { isFor, reason }: Purpose,
+): Remediation | undefined {
+  const mayBeAName = word !== undefined && (!reason || here.some((fix) => isCalled(fix, word)));
+  const [fix, ...others] = here.filter((one) => !isSettled(one));
+  if (mayBeAName || !fix || others.length > 0) return undefined;
+  if (isFor === 'looking') return fix;
+  const card = cardOf(command, fix, hall);
+  if (!card || (card.spec.thread ?? command.place.thread) !== command.place.thread) return undefined;
+  return isFor === 'attention' || wasReadHere(card, here, hall.clock.now()) ? fix : undefined;
+}
+
+/** As long as somebody may have been writing. */
+const writingMs = 10_000;
+
+/**
+ * People write of what they saw: if another one was open until just now, or this one's card is as young, they may mean
+ * something else. A storm's message does not show what would be done.
+ */
+function wasReadHere({ spec, status }: Notice, here: readonly Remediation[], nowMs: number): boolean {
+  const isLongAgo = (time: string | undefined): boolean => nowMs - Date.parse(time ?? '') >= writingMs;
+  const wasOverLongAgo = (fix: Remediation): boolean =>
+    (fix.status?.conditions ?? []).every(({ lastTransitionTime }) => isLongAgo(lastTransitionTime)) &&
+    (fix.spec.approval.at === undefined || isLongAgo(fix.spec.approval.at));
+  return spec.form !== 'storm' && isLongAgo(status?.postedAt) && here.filter(isSettled).every(wasOverLongAgo);
 }
 
 /** Whoever replies to a card speaks of that one: no word makes it another's. */

@@ -23,7 +23,12 @@ const approvers = [
  * A chat of that vendor in which one card is, or several (4711, 4712...), and everything that is written there. Only the
  * first Remediation is on the server: whoever takes another one for it reads that it is gone.
  */
-export function aChat(vendor: Vendor, fixes: Remediation[] = [aFix()], { told = fixes, cards = [told] } = {}) {
+export function aChat(
+  vendor: Vendor,
+  fixes: Remediation[] = [aFix()],
+  more: { told?: Remediation[]; cards?: Remediation[][] } = {},
+) {
+  const { told = fixes, cards = [told] } = more;
   const { chat } = vendors[vendor];
   const base = aConfig();
   const config = aConfig({

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Command } from '../../../src/channels/channel.ts';
+import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { reminderAnnotation } from '../../../src/notices/reminder.ts';
-import { aFix } from '../../support/fixes.ts';
+import { aFix, at, condition } from '../../support/fixes.ts';
 import { aChat } from './chat.ts';
 
 const api = aFix({ n: 1, name: 'api' });
@@ -90,4 +91,99 @@ test('a reminder is no card: it shows nothing of what is approved', async () => 
   for (const replyTo of ['4711', '4712'])
     assert.match((await here.write('approve', { replyTo })).say, /^Its card is just being changed/);
   assert.equal(here.approval().state, 'Pending');
+});
+
+describe('no reply and no name: the only one that is open', () => {
+  const others = [over(web), over(payments)];
+  const chat = (fixes = [api, ...others]) => aChat('telegram', fixes, { cards: fixes.map((fix) => [fix]) });
+
+  for (const text of ['approve', 'ack', 'snooze', 'snooze 2h', 'reject', 'reject known, fix is on its way'])
+    test(text, async () => assert.equal(await taken(chat(), text), 'api-3f9a1c-1'));
+
+  test('all words are the reason', async () => {
+    const here = chat();
+    await here.write('reject known, fix is on its way');
+    assert.deepEqual([here.approval().state, here.approval().note], ['Rejected', 'known, fix is on its way']);
+  });
+
+  test('a reply to what is no card is as none', async () => {
+    assert.equal(await taken(chat(), 'approve', { replyTo: '1' }), 'api-3f9a1c-1');
+  });
+
+  test('it is shown', async () => {
+    assert.match((await chat().write('show')).show!.rest!, /api-3f9a1c-1$/);
+  });
+
+  test('a word might be a name', async () => {
+    for (const text of [
+      'approve chekcout',
+      'ack please',
+      'show chekcout',
+      'snooze chekcout 1h',
+      'reject payments is known',
+      'reject Web, known',
+      'reject shop/web known',
+    ])
+      // prettier-ignore
+      assert.match((await chat().write(text)).say, /^There is nothing called/, text);
+  });
+
+  test('none or several are open', async () => {
+    for (const fixes of [
+      [over(api), ...others],
+      [api, payments],
+    ]) {
+      for (const text of ['approve', 'ack', 'show', 'snooze 1h', 'reject'])
+        assert.match((await chat(fixes).write(text)).say, /^Say which: reply to its card/, text);
+      assert.match((await chat(fixes).write('reject known')).say, /^There is nothing called known here/);
+    }
+  });
+
+  test('the same chain as for its button, and what the card shows', async () => {
+    const here = chat();
+    assert.match((await here.write('approve', { by: here.who.stranger })).say, /not on the approvers’ list/);
+    here.card.status!.shown = 'before the rehearsal';
+    assert.match((await here.write('approve')).say, /^Its card is just being changed/);
+    assert.equal(here.approval().state, 'Pending');
+  });
+
+  const asked = /^Say which: reply to its card/;
+  test('what somebody writes is about what they saw: not a card of this moment', async () => {
+    const here = chat();
+    here.card.status!.postedAt = at('02:14:05');
+    for (const text of ['approve', 'reject']) assert.match((await here.write(text)).say, asked);
+    assert.match((await here.write('reject known')).say, /^There is nothing called known here/);
+    assert.match((await here.write('ack')).say, /^You are on it/);
+    await here.clock.advance(5_000);
+    assert.equal(await taken(here, 'approve'), 'api-3f9a1c-1');
+  });
+
+  test('nor the other one of which they write is over since this moment', async () => {
+    const justOver = aFix({ n: 2, name: 'web', phase: 'Resolved', conditions: [condition('Resolved', '02:14:05')] });
+    const here = chat([api, justOver]);
+    for (const text of ['approve', 'reject']) assert.match((await here.write(text)).say, asked);
+    await here.clock.advance(5_000);
+    assert.equal(await taken(here, 'approve'), 'api-3f9a1c-1');
+  });
+
+  test('nor what a storm only counts', async () => {
+    const here = chat();
+    here.card.spec.form = 'storm';
+    for (const text of ['approve', 'reject']) assert.match((await here.write(text)).say, asked);
+  });
+
+  test('nor what is in another topic or not told yet', async () => {
+    const changes: ((card: Notice) => unknown)[] = [
+      ({ spec }) => (spec.thread = '77'),
+      ({ status }) => delete status!.message,
+    ];
+    for (const change of changes) {
+      const here = chat();
+      change(here.card);
+      for (const text of ['approve', 'reject', 'ack']) assert.match((await here.write(text)).say, asked);
+    }
+    const here = chat();
+    here.card.spec.thread = '77';
+    assert.equal(await taken(here, 'ack', { place: { chat: '-100500', thread: '77' } }), 'api-3f9a1c-1');
+  });
 });
