@@ -8,8 +8,8 @@ import { aConfig, aFix, aNoticeOf, at } from '../../support/fixes.ts';
 import { aBooth } from './booth.ts';
 
 const vendors = {
-  telegram: { chat: '-100500', ada: 'telegram:123456789', ben: 'telegram:222', cleo: 'telegram:333', stranger: 'telegram:666' },
-  slack: { chat: 'C0123456789', ada: 'slack:U0ADA', ben: 'slack:U0BEN', cleo: 'slack:U0CLEO', stranger: 'slack:U0EVE' },
+  telegram: { chat: '-100500', ada: 'telegram:123456789', ben: 'telegram:222', cleo: 'telegram:333', fay: 'telegram:555', stranger: 'telegram:666' },
+  slack: { chat: 'C0123456789', ada: 'slack:U0ADA', ben: 'slack:U0BEN', cleo: 'slack:U0CLEO', fay: 'slack:U0FAY', stranger: 'slack:U0EVE' },
 } as const; // prettier-ignore
 export type Vendor = keyof typeof vendors;
 
@@ -17,6 +17,7 @@ const approvers = [
   { name: 'Ada', telegram: 123456789, slack: 'U0ADA', kubernetesGroups: [] },
   { name: 'Ben', telegram: 222, slack: 'U0BEN', namespaces: ['shop*'], kubernetesGroups: [] },
   { name: 'Cleo', telegram: 333, slack: 'U0CLEO', namespaces: ['payments'], kubernetesGroups: [] },
+  { name: 'Fay', telegram: 555, slack: 'U0FAY', namespaces: ['*'], kubernetesGroups: [] },
 ];
 
 /**
