@@ -80,7 +80,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     let allowed: boolean | undefined;
     for (let tried = 0; tried < mostTries && !late.aborted; tried++) {
       const fix = seen && (await fresh(seen));
-      const verdict = authorise(factsOf(request, fix), verb.rules);
+      const facts = factsOf(request, fix);
+      const verdict = authorise(facts, verb.rules);
       if (!verdict.ok) return verdict;
       const { entry } = verdict;
       allowed ??= verb.reads ?? (await rbacAllows(entry, fix!));
@@ -90,7 +91,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
           `Kubernetes does not let ${entry?.kubernetesUser} approve in ${fix!.metadata.namespace}.`,
         );
       if (late.aborted) break;
-      const said = await verb.act({ ...request, fix: fix!, late }, deps);
+      const said = await verb.act({ ...request, fix: fix!, notice: facts.notice!, late }, deps);
       if (said) return said;
     }
     return notRecorded('Too many changes at once');
@@ -112,12 +113,13 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return { press, payload, fix, notice, armed, isLeft, config, nowMs, timeZone: deps.timeZone };
   }
 
-  /** What an answer showed is as good as the card, where that is in the same chat. */
+  /** What an answer showed is as good as the card, where that is in the same chat; a reminder shows no buttons. */
   function noticeOf({ channel, place, message, ours }: Press, uid: string): Notice | undefined {
     const own = deps.noticeAt(channel, place, message);
     const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
     if (!ours || (own && isAbout(own))) return own;
-    return deps.noticesWith(uid).find(({ spec }) => spec.channel === channel && spec.chat === place.chat);
+    const here = deps.noticesWith(uid).filter(({ spec }) => spec.channel === channel && spec.chat === place.chat);
+    return here.find(({ spec }) => spec.form !== 'reminder') ?? here[0];
   }
 
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>

@@ -32,9 +32,10 @@ export const approve: CommandRow = {
     const { fix } = found;
     const card = cardOf(command, fix, hall);
     if (card && !isUpToDate(card, hall)) return hall.audit(command, notShown);
-    // Asked once more a moment ago, and saying it again: that is a yes.
+    // Asked once more here a moment ago, and saying it again: that is a yes.
     const asked = hall.confirms.armedFor(fix.metadata.uid, hall.clock.now());
-    return press(command, fix, asked?.by === command.by ? 'c' : 'a', hall);
+    const isYes = asked?.by === command.by && asked.notice === card?.metadata.name;
+    return press(command, fix, isYes ? 'c' : 'a', hall);
   },
 };
 

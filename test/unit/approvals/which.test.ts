@@ -4,7 +4,7 @@ import type { Command } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { reminderAnnotation } from '../../../src/notices/reminder.ts';
-import { aFix, at, condition } from '../../support/fixes.ts';
+import { aFix, aQuotaFix, at, condition } from '../../support/fixes.ts';
 import { aChat } from './chat.ts';
 
 const api = aFix({ n: 1, name: 'api' });
@@ -79,6 +79,16 @@ describe('a reply to a card is about that card', () => {
 test('two names and no reply: asked which', async () => {
   const here = aChat('telegram', [api, payments], { cards: [[api], [payments]] });
   assert.match(await taken(here, 'ack api payments'), /^Say which: shop\/api-3f9a1c-1, shop\/payments-3f9a1c-3$/);
+});
+
+test('a yes in another chat than that where it was asked is a question there', async () => {
+  const quota = aQuotaFix();
+  const here = aChat('telegram', [quota]);
+  const question = { by: here.who.ada, name: 'Ada', untilMs: here.clock.now() + 30_000, channel: 'telegram' } as const;
+  here.confirms.arm(quota.metadata.uid, { ...question, notice: 'another chat’s' });
+  assert.match((await here.reply('approve')).say, /^Really delete/);
+  here.card.status!.shown = here.shownNow();
+  assert.match((await here.reply('approve')).say, /^Approved/);
 });
 
 test('a reminder is no card: it shows nothing of what is approved', async () => {
