@@ -181,7 +181,7 @@ function watcherRole(ground: Ground): Promise<void>[] {
     status: () =>
       Object.entries(ground.readiness.report().checks).map(([name, { ok, detail }]) => `${ok ? '' : 'NOT OK: '}${name}: ${detail}`), // prettier-ignore
   });
-  const onPress = createPages({ ...ground, ...outbox, confirms, onPress: approvals.onPress });
+  const onPress = createPages({ ...ground, ...outbox, ...approvals, confirms });
   const handlers = { ...commands, onPress };
 
   // Others are another installation's: its watcher sees to them, and tells of them. Our own are seen to their end.

@@ -9,7 +9,7 @@ import { isWatched } from '../notices/left.ts';
 import { authorise } from './authorise.ts';
 import { decodePress } from './press.ts';
 import type { PressFacts, Refusal } from './rules.ts';
-import { refuse } from './rules.ts';
+import { byWhoMayDecide, refuse } from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
 import type { Desk, Request, Said } from './verb.ts';
 import { verbs } from './verbs/table.ts';
@@ -80,17 +80,15 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     let allowed: boolean | undefined;
     for (let tried = 0; tried < mostTries && !late.aborted; tried++) {
       const fix = seen && (await fresh(seen));
-      const verdict = authorise(factsOf(request, fix), verb.rules);
-      if (!verdict.ok) return verdict;
-      const { entry } = verdict;
-      allowed ??= verb.reads ?? (await rbacAllows(entry, fix!));
-      if (!allowed)
-        return refuse(
-          'RefusedByRbac',
-          `Kubernetes does not let ${entry?.kubernetesUser} approve in ${fix!.metadata.namespace}.`,
-        );
+      const who = authorise(factsOf(request, fix), verb.reads ? verb.rules : byWhoMayDecide);
+      if (!who.ok) return who;
+      allowed ??= verb.reads ?? (await rbacAllows(who.entry, fix!));
+      if (!allowed) return refusedByRbac(who.entry, fix!);
       if (late.aborted) break;
-      const said = await verb.act({ ...request, fix: fix!, late }, deps);
+      const facts = factsOf(request, fix); // it took a moment to ask
+      const verdict = authorise(facts, verb.rules);
+      if (!verdict.ok) return verdict;
+      const said = await verb.act({ ...request, fix: fix!, notice: facts.notice!, late }, deps);
       if (said) return said;
     }
     return notRecorded('Too many changes at once');
@@ -112,12 +110,13 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return { press, payload, fix, notice, armed, isLeft, config, nowMs, timeZone: deps.timeZone };
   }
 
-  /** What an answer showed is as good as the card, where that is in the same chat. */
+  /** What an answer showed is as good as the card, where that is in the same chat; a reminder shows no buttons. */
   function noticeOf({ channel, place, message, ours }: Press, uid: string): Notice | undefined {
     const own = deps.noticeAt(channel, place, message);
     const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
     if (!ours || (own && isAbout(own))) return own;
-    return deps.noticesWith(uid).find(({ spec }) => spec.channel === channel && spec.chat === place.chat);
+    const here = deps.noticesWith(uid).filter(({ spec }) => spec.channel === channel && spec.chat === place.chat);
+    return here.find(({ spec }) => spec.form !== 'reminder') ?? here[0];
   }
 
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>
@@ -152,6 +151,9 @@ const answerOf = (said: Said): Answer => ({
   ...(said.ok && said.show && { show: said.show }),
   ...(said.ok && said.inPlace && { inPlace: said.inPlace }),
 });
+
+const refusedByRbac = (entry: Approver | undefined, { metadata }: Remediation): Refusal =>
+  refuse('RefusedByRbac', `Kubernetes does not let ${entry?.kubernetesUser} approve in ${metadata.namespace}.`);
 
 const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
 

@@ -1,26 +1,25 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Confirming, Questions } from '../notices/context.ts';
+import type { Question, Questions } from '../notices/context.ts';
 
 /** Who was asked "really?" about what. In memory only: after a restart the question is simply asked again. */
 export interface Confirms extends Questions {
-  arm(uid: string, by: string, name: string, untilMs: number): void;
+  arm(uid: string, question: Question): void;
   disarm(uid: string): void;
 }
 
 export function createConfirms({ clock, signal }: { clock: Clock; signal: AbortSignal }): Confirms {
-  const armed = new Map<string, Confirming>();
+  const armed = new Map<string, Question>();
   const listeners: ((uid: string) => void)[] = [];
   const changed = (uid: string): void => listeners.forEach((listener) => listener(uid));
 
-  async function runOut(uid: string, question: Confirming): Promise<void> {
+  async function runOut(uid: string, question: Question): Promise<void> {
     await clock.sleep(question.untilMs - clock.now(), signal);
     if (armed.get(uid) !== question || signal.aborted) return;
     armed.delete(uid);
     changed(uid);
   }
   return {
-    arm(uid, by, name, untilMs) {
-      const question = { by, name, untilMs };
+    arm(uid, question) {
       armed.set(uid, question);
       void runOut(uid, question);
       changed(uid);

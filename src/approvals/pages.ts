@@ -1,10 +1,9 @@
-import type { Answer, Press } from '../channels/channel.ts';
+import type { Answer, Deed, Press } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
 import type { Questions } from '../notices/context.ts';
 import { asShown } from '../notices/left.ts';
 import type { Message } from '../notices/message.ts';
@@ -13,7 +12,8 @@ import { composePage } from '../notices/page.ts';
 import { decodeAll, decodePage, type PageRef } from '../notices/page-payload.ts';
 import { acknowledgeAll } from './all.ts';
 import { decodePress } from './press.ts';
-import { refuse, type Refusal } from './rules.ts';
+import { refuse } from './rules.ts';
+import type { Said } from './verb.ts';
 
 /** A Notice as it is on the phone. */
 export interface Told {
@@ -26,7 +26,6 @@ export interface Told {
 export interface PagesDeps {
   api: Pick<Api, 'get'>;
   clock: Clock;
-  log: Log;
   current: () => Config;
   timeZone: string;
   /** tapfix's own namespace. */
@@ -35,6 +34,8 @@ export interface PagesDeps {
   told(notice: string): Told | undefined;
   /** Who decides about everything else, and about what was pressed on a page. */
   onPress(press: Press): Promise<Answer>;
+  /** One audit line, counted; returns what is said. */
+  audit(deed: Deed, said: Said): Answer;
 }
 
 const unknown = refuse('UnknownMessage', 'tapfix does not know this message here; nothing was done.');
@@ -48,7 +49,7 @@ const readingMs = 1_000;
  * page. A page is good only in the chat of its Notice; what is pressed on it is judged as if it were pressed there.
  */
 export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> {
-  const { clock, log, current } = deps;
+  const { clock, current } = deps;
 
   async function onPress(press: Press): Promise<Answer> {
     const all = decodeAll(press.data);
@@ -59,7 +60,7 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
     const told = deps.told(ref.notice);
     const message = told && isAtHome(press, told) ? told.message : undefined;
     if (!told || message === undefined)
-      return inner ? deps.onPress({ ...press, data: inner }) : refused(press, unknown);
+      return inner ? deps.onPress({ ...press, data: inner }) : deps.audit(press, unknown);
     const inPlace = press.message !== message;
     if (!inner) return { say: '', alert: false, show: render(told, told.members, ref), inPlace };
     const answer = await deps.onPress({ ...press, data: inner, message });
@@ -71,13 +72,8 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
   /** Only on the message itself: it says how many they are. */
   async function onAll(press: Press, told: Told | undefined): Promise<Answer> {
     const isOn = told !== undefined && isAtHome(press, told) && press.message === told.message;
-    if (!isOn) return refused(press, unknown);
-    return (await acknowledgeAll(press, told.members, deps.onPress)) ?? refused(press, nothingLeft);
-  }
-
-  function refused({ by, name, channel }: Press, { reason, say }: Refusal): Answer {
-    log.info({ audit: true, decision: 'Refused', by, name, channel, reason }, 'decision');
-    return { say, alert: true };
+    if (!isOn) return deps.audit(press, unknown);
+    return (await acknowledgeAll(press, told.members, deps.onPress)) ?? deps.audit(press, nothingLeft);
   }
 
   function render({ notice }: Told, members: readonly Remediation[], ref: PageRef): Message {

@@ -1,12 +1,12 @@
-import type { Press } from '../channels/channel.ts';
+import type { ChannelName, Press } from '../channels/channel.ts';
 import type { Approver, Config } from '../config/schema.ts';
 import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
-import type { Confirming } from '../notices/context.ts';
+import type { Question } from '../notices/context.ts';
 import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/head.ts';
-import { entriesOf, mayDecideIn, nameOf } from '../notices/people.ts';
+import { areOnePerson, entriesOf, mayDecideIn, nameOf } from '../notices/people.ts';
 import type { Payload } from './press.ts';
 import { shownHash } from './press.ts';
 import { timesIn } from '../notices/times.ts';
@@ -18,7 +18,7 @@ export interface PressFacts {
   fix: Remediation | undefined;
   /** The message the button hangs on. */
   notice: Notice | undefined;
-  armed: Confirming | undefined;
+  armed: Question | undefined;
   /** Its namespace is no longer watched. */
   isLeft?: boolean;
   config: Config;
@@ -42,6 +42,7 @@ export type RefusalReason =
   | 'ActionNotAllowed'
   | 'NotAsShown'
   | 'SomeoneElseIsAsked'
+  | 'AskedElsewhere'
   | 'NotAsked'
   | 'NotToBeRepeated'
   | 'AlreadyProposed'
@@ -140,9 +141,17 @@ export const hasChanged = ({ spec }: Remediation): Refusal =>
 
 export const isAsShown: Rule = ({ fix, payload }) => (payload.shown === shownHash(fix) ? undefined : hasChanged(fix));
 
-export const wasAsked: Rule = ({ payload, armed, press }) => {
+const vendors: Readonly<Record<ChannelName, string>> = {
+  telegram: 'Telegram',
+  slack: 'Slack',
+  console: 'the terminal',
+};
+
+export const wasAsked: Rule = ({ payload, armed, press, config }) => {
   if (armed && armed.by !== press.by)
-    return refuse('SomeoneElseIsAsked', `${armed.name} is being asked about this right now.`);
+    return areOnePerson(config, armed.by, press.by)
+      ? refuse('AskedElsewhere', `You are being asked about this in ${vendors[armed.channel]} right now; answer there.`)
+      : refuse('SomeoneElseIsAsked', `${armed.name} is being asked about this right now.`);
   return payload.verb === 'c' && !armed
     ? refuse('NotAsked', 'The question has run out; press Approve again.')
     : undefined;

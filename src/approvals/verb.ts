@@ -2,6 +2,7 @@ import type { Prepared } from '../actions/action.ts';
 import type { Answer, Press } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
+import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Confirms } from './confirms.ts';
@@ -22,6 +23,8 @@ export interface Request {
 /** One that the rules let pass. */
 export interface Case extends Request {
   fix: Remediation;
+  /** The message it hangs on. */
+  notice: Notice;
   /** The presser has had an answer: nothing is begun after that. */
   late: AbortSignal;
 }

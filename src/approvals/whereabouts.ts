@@ -28,49 +28,142 @@ export const openHere = (command: Command, hall: Hall): Remediation[] =>
 
 type Found = { ok: true; fix: Remediation; rest: string[] } | Refusal;
 
-/** By its name, its workload's name, or the card that it is a reply to; `rest` is what else was written. */
-export function findFix(command: Command, words: readonly string[], hall: Hall): Found {
-  const [word = '', ...rest] = words;
+/** What it is looked for: the more comes of it, the surer it must be which one is meant. */
+interface Purpose {
+  isFor: 'looking' | 'attention' | 'deciding';
+  /** What is written after the name is a reason, in anybody's words; otherwise it might be a name. */
+  reason?: true;
+}
+
+/**
+ * By the card that it is a reply to, its name or its workload's name, or because nothing else is open; `rest` is what
+ * else was written.
+ */
+export function findFix(command: Command, words: readonly string[], hall: Hall, purpose: Purpose): Found {
   const here = toldHere(command, hall);
-  const named = word ? byName(word, here) : [];
-  if (named.length === 1) return { ok: true, fix: named[0]!, rest };
-  if (named.length > 1) return which(named);
-  const replied = command.replyTo === undefined ? [] : onCard(command, command.replyTo, here, hall);
-  if (replied.length === 1) return { ok: true, fix: replied[0]!, rest: [...words] };
-  if (replied.length > 1) return which(replied);
+  const members = repliedTo(command, here, hall);
+  const found = members
+    ? amongThese(words, members)
+    : anywhere(words, here, () => theOnlyOne(command, words, here, hall, purpose));
+  if (!found.ok || purpose.reason) return found;
+  const { fix } = found;
+  const other = found.rest.find((word) => !isCalled(fix, word) && here.some((one) => isCalled(one, word)));
+  if (other === undefined) return found;
+  return members ? notOnThatCard(fix, other) : which([fix, ...here.filter((one) => isCalled(one, other))]);
+}
+
+function anywhere(
+  words: readonly string[],
+  here: readonly Remediation[],
+  onlyOne: () => Remediation | undefined,
+): Found {
+  const [word = '', ...rest] = words;
+  const named = byName(word, here);
+  if (named.length > 0) return theOne(named, rest);
+  const only = onlyOne();
+  if (only) return theOne([only], words);
   return word
     ? refuse('NotThere', `There is nothing called ${word.slice(0, 60)} here; /open says what there is.`)
     : refuse('NotUnderstood', 'Say which: reply to its card, or write its name; /open says what there is.');
 }
 
+/** Where only one is open nobody has to say which, unless what was written might be another one's name. */
+function theOnlyOne(
+  command: Command,
+  [word]: readonly string[],
+  here: readonly Remediation[],
+  hall: Hall,
+  { isFor, reason }: Purpose,
+): Remediation | undefined {
+  const mayBeAName = word !== undefined && (!reason || here.some((fix) => isCalled(fix, word)));
+  const [fix, ...others] = here.filter((one) => !isSettled(one));
+  if (mayBeAName || !fix || others.length > 0) return undefined;
+  if (isFor === 'looking') return fix;
+  const card = cardOf(command, fix, hall);
+  if (!card || (card.spec.thread ?? command.place.thread) !== command.place.thread) return undefined;
+  return isFor === 'attention' || wasReadHere(card, here, hall.clock.now()) ? fix : undefined;
+}
+
+/** As long as somebody may have been writing. */
+const writingMs = 10_000;
+
+/**
+ * People write of what they saw: if another one was open until just now, or this one's card is as young, they may mean
+ * something else. A storm's message does not show what would be done.
+ */
+function wasReadHere({ spec, status }: Notice, here: readonly Remediation[], nowMs: number): boolean {
+  const isLongAgo = (time: string | undefined): boolean => nowMs - Date.parse(time ?? '') >= writingMs;
+  const wasOverLongAgo = (fix: Remediation): boolean =>
+    (fix.status?.conditions ?? []).every(({ lastTransitionTime }) => isLongAgo(lastTransitionTime)) &&
+    (fix.spec.approval.at === undefined || isLongAgo(fix.spec.approval.at));
+  return spec.form !== 'storm' && isLongAgo(status?.postedAt) && here.filter(isSettled).every(wasOverLongAgo);
+}
+
+/** Whoever replies to a card speaks of that one: no word makes it another's. */
+function amongThese(words: readonly string[], members: readonly Remediation[]): Found {
+  const [word = '', ...rest] = words;
+  const open = byName(word, members);
+  const named = open.length > 0 ? open : members.filter((fix) => isCalled(fix, word));
+  if (named.length > 0) return theOne(named, rest);
+  const left = members.filter((fix) => !isSettled(fix));
+  if (members.length > 0) return theOne(left.length > 0 ? left : members, words);
+  return refuse('NotThere', 'What that card told of is no longer there; /open says what there is.');
+}
+
+const theOne = (some: readonly Remediation[], rest: readonly string[]): Found =>
+  some.length === 1 ? { ok: true, fix: some[0]!, rest: [...rest] } : which(some);
+
 const fullName = ({ metadata }: Remediation): string => `${metadata.namespace}/${metadata.name}`;
 
+/** As a phone writes it: with a capital, and a comma after it. */
+const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]+$/, '');
+
+const isNamed = (fix: Remediation, word: string): boolean => [fix.metadata.name, fullName(fix)].includes(plain(word));
+
+const isCalled = (fix: Remediation, word: string): boolean => {
+  const { name } = fix.spec.incident.object;
+  return isNamed(fix, word) || [name, `${fix.metadata.namespace}/${name}`].includes(plain(word));
+};
+
+/** What is over goes by its own name only: its workload may have been in trouble many times. */
 function byName(word: string, here: readonly Remediation[]): Remediation[] {
-  const exact = here.filter((fix) => fix.metadata.name === word || fullName(fix) === word);
-  if (exact.length > 0) return exact;
-  const isCalled = ({ metadata, spec }: Remediation): boolean =>
-    [spec.incident.object.name, `${metadata.namespace}/${spec.incident.object.name}`].includes(word);
-  return here.filter((fix) => !isSettled(fix) && isCalled(fix));
+  const exact = here.filter((fix) => isNamed(fix, word));
+  return exact.length > 0 ? exact : here.filter((fix) => !isSettled(fix) && isCalled(fix, word));
 }
 
-function onCard(command: Command, message: string, here: readonly Remediation[], hall: Hall): Remediation[] {
-  const uids = hall.noticeAt(command.channel, command.place, message)?.spec.members.map(({ uid }) => uid) ?? [];
-  const members = here.filter(({ metadata }) => uids.includes(metadata.uid));
-  const open = members.filter((fix) => !isSettled(fix));
-  return open.length > 0 ? open : members;
+/** undefined: it is no reply, or none to a card. */
+function repliedTo(command: Command, here: readonly Remediation[], hall: Hall): Remediation[] | undefined {
+  const card = cardRepliedTo(command, hall);
+  const uids = new Set(card?.spec.members.map(({ uid }) => uid));
+  return uids.size === 0 ? undefined : here.filter(({ metadata }) => uids.has(metadata.uid));
 }
+
+const cardRepliedTo = ({ channel, place, replyTo }: Command, hall: Hall): Notice | undefined =>
+  replyTo === undefined ? undefined : hall.noticeAt(channel, place, replyTo);
 
 const which = (some: readonly Remediation[]): Refusal =>
   refuse('NotUnderstood', `Say which: ${some.slice(0, 4).map(fullName).join(', ')}${some.length > 4 ? '...' : ''}`);
 
-/** The card of it in this chat, if there is one. */
-export const cardOf = ({ channel, place }: Command, fix: Remediation, hall: Hall): Notice | undefined =>
-  hall
-    .noticesWith(fix.metadata.uid)
-    .find(({ spec, status }) => spec.channel === channel && spec.chat === place.chat && status?.message);
+const notOnThatCard = (fix: Remediation, other: string): Refusal =>
+  refuse(
+    'NotUnderstood',
+    `Say which: that card is about ${fullName(fix)}, not about ${other.slice(0, 60)}; reply to the other card, or write its name without a reply.`,
+  );
+
+/** The card of it in this chat, if there is one: that which was replied to before others, and a reminder only if there is nothing else. */
+export function cardOf(command: Command, fix: Remediation, hall: Hall): Notice | undefined {
+  const { channel, place } = command;
+  const isHere = ({ spec, status }: Notice): boolean =>
+    spec.channel === channel && spec.chat === place.chat && status?.message !== undefined;
+  const all = hall.noticesWith(fix.metadata.uid).filter(isHere);
+  const cards = all.filter(({ spec }) => spec.form !== 'reminder');
+  const replied = cardRepliedTo(command, hall)?.metadata.name;
+  return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
+}
 
 /** What is on the phone is what there is: whoever writes "approve" has nothing else to go by. */
 export function isUpToDate(card: Notice, hall: Hall): boolean {
+  if (card.spec.form === 'reminder') return false; // never edited: it shows nothing of what would be done
   const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = hall;
   const uids = new Set(card.spec.members.map(({ uid }) => uid));
   const members = fixes().filter(({ metadata }) => uids.has(metadata.uid));

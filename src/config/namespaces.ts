@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { globMatches } from '../lib/glob.ts';
+import { covers } from '../lib/glob.ts';
 import { addIssue, namespaceGlob, nonEmptyListOf } from './fields.ts';
 
 export const namespaces = z
@@ -13,10 +13,3 @@ export const namespaces = z
         'exclude',
       ]);
   });
-
-/** A letter that no pattern names, and more of it than a pattern is long: only a star matches such a run. */
-const runs = ['', '!'.repeat(254)];
-
-/** Whether the glob matches whatever the pattern does. */
-const covers = (glob: string, pattern: string): boolean =>
-  runs.every((run) => globMatches(glob, pattern.replaceAll('*', run).replaceAll('?', '!')));

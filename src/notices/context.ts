@@ -1,3 +1,4 @@
+import type { ChannelName } from '../channels/channel.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { conditionOf, expiresAtMs, isTrue, phaseOf } from '../kube/remediation.ts';
 import { actionWords } from './action-words.ts';
@@ -9,9 +10,16 @@ export interface Confirming {
   untilMs: number;
 }
 
+/** On which message they were asked: no other one asks. */
+export interface Question extends Confirming {
+  channel: ChannelName;
+  /** The Notice's name. */
+  notice: string;
+}
+
 /** Who is being asked at the moment; told when a question is asked, answered or has run out. */
 export interface Questions {
-  armedFor(uid: string, nowMs: number): Confirming | undefined;
+  armedFor(uid: string, nowMs: number): Question | undefined;
   onChange(listener: (uid: string) => void): void;
 }
 

@@ -66,6 +66,9 @@ export function contextFor(
     approvable: (fix) => someoneMayApprove(config, channel, fix.metadata.namespace ?? ''),
     allowed: (fix) => config.actions.allow.includes(fix.spec.action?.type ?? ''),
     left: (fix) => whyLeft(fix, channel, config, namespace),
-    confirming: (fix) => confirms.armedFor(fix.metadata.uid, nowMs),
+    confirming: (fix) => {
+      const question = confirms.armedFor(fix.metadata.uid, nowMs);
+      return question && question.notice === metadata?.name ? question : undefined;
+    },
   };
 }

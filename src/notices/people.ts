@@ -21,10 +21,13 @@ export const someoneMayApprove = (config: Config, channel: ChannelName, namespac
     (approver) => idIn(approver, channel) !== undefined && mayDecideIn(approver, namespace),
   );
 
+const isId = (approver: Approver, by: string): boolean =>
+  (['telegram', 'slack'] as const).some((channel) => idIn(approver, channel) === by);
+
 /** "telegram:123456789" to the name in the config; a Kubernetes user is a name already. */
-export function nameOf(config: Config, by: string): string {
-  const known = config.approval.approvers.find((approver) =>
-    (['telegram', 'slack'] as const).some((channel) => idIn(approver, channel) === by),
-  );
-  return known?.name ?? by;
-}
+export const nameOf = (config: Config, by: string): string =>
+  config.approval.approvers.find((approver) => isId(approver, by))?.name ?? by;
+
+/** One entry of the list has both ids. */
+export const areOnePerson = (config: Config, a: string, b: string): boolean =>
+  config.approval.approvers.some((approver) => isId(approver, a) && isId(approver, b));

@@ -27,14 +27,15 @@ export const approve: CommandRow = {
   takes: '[NAME]',
   does: 'do what the card proposes',
   async run(command, words, hall) {
-    const found = findFix(command, words, hall);
+    const found = findFix(command, words, hall, { isFor: 'deciding' });
     if (!found.ok) return hall.audit(command, found);
     const { fix } = found;
     const card = cardOf(command, fix, hall);
     if (card && !isUpToDate(card, hall)) return hall.audit(command, notShown);
-    // Asked once more a moment ago, and saying it again: that is a yes.
+    // Asked once more here a moment ago, and saying it again: that is a yes.
     const asked = hall.confirms.armedFor(fix.metadata.uid, hall.clock.now());
-    return press(command, fix, asked?.by === command.by ? 'c' : 'a', hall);
+    const isYes = asked?.by === command.by && asked.notice === card?.metadata.name;
+    return press(command, fix, isYes ? 'c' : 'a', hall);
   },
 };
 
@@ -45,7 +46,7 @@ export const reject: CommandRow = {
   takes: '[NAME] [REASON]',
   does: 'leave it as it is, and say why',
   async run(command, words, hall) {
-    const found = findFix(command, words, hall);
+    const found = findFix(command, words, hall, { isFor: 'deciding', reason: true });
     if (!found.ok) return hall.audit(command, found);
     return press(command, found.fix, 'r', hall, { note: found.rest.join(' ') });
   },
@@ -56,7 +57,7 @@ export const ack: CommandRow = {
   takes: '[NAME]',
   does: 'say that you are on it',
   async run(command, words, hall) {
-    const found = findFix(command, words, hall);
+    const found = findFix(command, words, hall, { isFor: 'attention' });
     return found.ok ? press(command, found.fix, 'k', hall) : hall.audit(command, found);
   },
 };
@@ -69,7 +70,7 @@ export const snooze: CommandRow = {
   does: 'no sound about it for a while',
   async run(command, words, hall) {
     const last = parseDuration(words.at(-1) ?? '');
-    const found = findFix(command, last === undefined ? words : words.slice(0, -1), hall);
+    const found = findFix(command, last === undefined ? words : words.slice(0, -1), hall, { isFor: 'attention' });
     if (!found.ok) return hall.audit(command, found);
     if (last === undefined) return press(command, found.fix, 'z', hall);
     if (last < shortestMs || last > longestMs) return hall.audit(command, notSoLong);

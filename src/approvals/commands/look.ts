@@ -30,10 +30,12 @@ export const open: CommandRow = {
 
 export const show: CommandRow = {
   name: 'show',
-  takes: 'NAME',
+  takes: '[NAME]',
   does: 'one of them in full',
   async run(command, words, hall) {
-    const found = findFix(command, words, hall);
+    // Looking decides nothing: a name is good wherever it is written.
+    const { replyTo: _, ...alone } = command;
+    const found = findFix(words.length > 0 ? alone : command, words, hall, { isFor: 'looking' });
     if (!found.ok) return { say: found.say, alert: true };
     const message = cardsOf([found.fix], command, hall);
     return shown({ ...message, rest: `Remediation ${found.fix.metadata.namespace}/${found.fix.metadata.name}` });

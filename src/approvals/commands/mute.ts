@@ -3,7 +3,7 @@ import type { Approver } from '../../config/schema.ts';
 import { iso } from '../../lib/clock.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { isLiteral, matchesAny } from '../../lib/glob.ts';
+import { covers, isLiteral } from '../../lib/glob.ts';
 import { entriesOf } from '../../notices/people.ts';
 import { timesIn } from '../../notices/times.ts';
 import { type CommandRow, type Hall, longestMs, shortestMs } from '../hall.ts';
@@ -56,12 +56,12 @@ async function mayNot(command: Command, glob: string, hall: Hall): Promise<Refus
   const entries = entriesOf(hall.current(), command.channel, command.by);
   if (entries.length === 0) return refuse('NotAnApprover', 'You are not on the approvers’ list.');
   const namespace = glob.split('/')[0]!;
-  const entry = entries.find((one) => covers(one, namespace));
+  const entry = entries.find((one) => mayMuteAllOf(one, namespace));
   if (!entry) return refuse('NotAllowedHere', `You are not on the approvers’ list for all of ${namespace}.`);
   if (entry.kubernetesUser === undefined) return undefined;
   const isAllowed = await hall.subjectAccess(entry, isLiteral(namespace) ? namespace : '');
   return isAllowed ? undefined : refuse('RefusedByRbac', `Kubernetes does not let ${entry.kubernetesUser} approve in ${namespace}.`); // prettier-ignore
 }
 
-const covers = ({ namespaces }: Approver, wanted: string): boolean =>
-  namespaces === undefined || namespaces.includes(wanted) || (isLiteral(wanted) && matchesAny(namespaces, wanted));
+const mayMuteAllOf = ({ namespaces }: Approver, wanted: string): boolean =>
+  namespaces === undefined || namespaces.some((glob) => covers(glob, wanted));

@@ -19,7 +19,7 @@ export const commands: readonly CommandRow[] = [open, show, approve, reject, ack
 
 const helpLines = (before: string): string[] => [
   ...commands.map(({ name, takes, does }) => `${before}${[name, takes].filter(Boolean).join(' ')}: ${does}`),
-  'In reply to a card no name is needed.',
+  'No name is needed in reply to a card, or where only one is open.',
 ];
 
 export interface Commands {

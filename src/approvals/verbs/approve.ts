@@ -46,8 +46,10 @@ async function notAsShown(fix: Remediation, { prepare }: Desk): Promise<Refusal 
   return prepared.targetHash === fix.status?.preview?.targetHash ? undefined : must.hasChanged(fix);
 }
 
-async function ask({ press, fix }: Case, { confirms, current, clock }: Desk): Promise<Said> {
-  confirms.arm(fix.metadata.uid, press.by, nameOf(current(), press.by), clock.now() + confirmMs);
+async function ask({ press, fix, notice }: Case, { confirms, current, clock }: Desk): Promise<Said> {
+  const { by, channel } = press;
+  const untilMs = clock.now() + confirmMs;
+  confirms.arm(fix.metadata.uid, { by, name: nameOf(current(), by), untilMs, channel, notice: notice.metadata.name });
   return { ok: true, decision: 'Asked', say: `Really ${consequenceOf(fix)}? You have 30 s to say yes.` };
 }
 

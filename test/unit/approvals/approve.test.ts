@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Press } from '../../../src/channels/channel.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
-import { aFix, aQuotaFix } from '../../support/fixes.ts';
+import { aFix, approvedByAda, aQuotaFix, condition } from '../../support/fixes.ts';
 import { aBooth } from './booth.ts';
 
 test('an approval is recorded with who, when and how, and is one audit line', async () => {
@@ -183,6 +184,41 @@ test('who is mapped to a Kubernetes user needs its right as well', async () => {
   assert.equal(booth.audit[0]?.['reason'], 'RefusedByRbac');
   booth.hooks.rbac = true;
   assert.equal((await booth.press('a', 444)).alert, false);
+});
+
+const notNow: [string, Remediation][] = [
+  ['expired', aFix({ phase: 'Expired', conditions: [condition('Expired', '02:14:00')] })],
+  ['decided', aFix({ approval: approvedByAda })],
+  ['not rehearsed', aFix({ unrehearsed: true })],
+];
+for (const [name, fix] of notNow)
+  test(`who may not decide is told so, whatever became of it: ${name}`, async () => {
+    const booth = aBooth(fix);
+    booth.hooks.rbac = false;
+    assert.match((await booth.press('a', 444)).say, /^Kubernetes does not let dee@example.com approve in shop/);
+    booth.hooks.rbac = true;
+    assert.doesNotMatch((await booth.press('a', 444)).say, /^Kubernetes does not let/);
+  });
+
+test('the cluster is asked once about a press, and only about people who are mapped and may decide otherwise', async () => {
+  let asked = 0;
+  const booth = aBooth(aFix(), { subjectAccess: async () => (asked++, true) });
+  for (const id of [123456789, 333, 666]) await booth.press('k', id);
+  await booth.press('a', 444, { message: '1' });
+  await booth.press('d', 444);
+  assert.equal(asked, 0);
+  let changes = 0;
+  booth.hooks.beforePatch = () => void (changes++ < 2 && booth.change(booth.live()));
+  assert.equal((await booth.press('a', 444)).say, 'Approved; it starts now.');
+  assert.equal(asked, 1);
+});
+
+test('what ran out while the cluster was asked is too late', async () => {
+  const fix = aFix();
+  const booth = aBooth(fix, { subjectAccess: async () => (await booth.clock.advance(2_000), true) });
+  await booth.clock.advance(Date.parse(fix.metadata.creationTimestamp) + 30 * 60_000 - 1_000 - booth.clock.now());
+  assert.match((await booth.press('a', 444)).say, /^This expired at/);
+  assert.equal(booth.approval().state, 'Pending');
 });
 
 const strange: { name: string; over: Partial<Press>; say: RegExp }[] = [

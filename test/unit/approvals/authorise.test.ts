@@ -31,7 +31,7 @@ function facts(
 }
 
 const authorise = (of: PressFacts) => judge(of, verbs[of.payload.verb].rules);
-const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: nowMs + 20_000 };
+const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: nowMs + 20_000, channel: 'telegram', notice: 'one' } as const; // prettier-ignore
 const failedRehearsal = [condition('Rehearsed', '02:12:36', { status: 'False', message: 'revision 41 is gone' })];
 const unconfirmed = aFix();
 unconfirmed.status!.conditions = [

@@ -1,63 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCommands } from '../../../src/approvals/commands/table.ts';
-import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
-import type { Mute } from '../../../src/kube/mutes.ts';
+import type { Answer, Command } from '../../../src/channels/channel.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { contextFor } from '../../../src/notices/notice-body.ts';
-import { stateHash } from '../../../src/notices/state.ts';
-import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix } from '../../support/fixes.ts';
-import { aBooth } from './booth.ts';
-
-const vendors = {
-  telegram: { chat: '-100500', ada: 'telegram:123456789', ben: 'telegram:222', cleo: 'telegram:333', stranger: 'telegram:666' },
-  slack: { chat: 'C0123456789', ada: 'slack:U0ADA', ben: 'slack:U0BEN', cleo: 'slack:U0CLEO', stranger: 'slack:U0EVE' },
-} as const; // prettier-ignore
-type Vendor = keyof typeof vendors;
-
-const approvers = [
-  { name: 'Ada', telegram: 123456789, slack: 'U0ADA', kubernetesGroups: [] },
-  { name: 'Ben', telegram: 222, slack: 'U0BEN', namespaces: ['shop*'], kubernetesGroups: [] },
-  { name: 'Cleo', telegram: 333, slack: 'U0CLEO', namespaces: ['payments'], kubernetesGroups: [] },
-];
-
-/** A chat of that vendor in which one card is, and everything that is written there. */
-function aChat(vendor: Vendor, fixes: Remediation[] = [aFix()], { told = fixes } = {}) {
-  const { chat } = vendors[vendor];
-  const base = aConfig();
-  const config = aConfig({
-    approval: { ...base.approval, approvers },
-    channels: { telegram: { chat: vendors.telegram.chat, routes: [], apiRoot: '' }, slack: { channel: vendors.slack.chat, routes: [], apiUrl: '' } },
-  }); // prettier-ignore
-  const mutes: Mute[] = [];
-  const card = aNoticeOf(told, { channel: vendor, chat }, { message: '4711' });
-  const noticeAt = (_: unknown, place: Press['place'], message: string) =>
-    place.chat === chat && message === '4711' ? card : undefined;
-  const noticesWith = (uid: string) => (told.some(({ metadata }) => metadata.uid === uid) ? [card] : []);
-  const fixByUid = (uid: string) => fixes.find(({ metadata }) => metadata.uid === uid);
-  const booth = aBooth(fixes[0], { current: () => config, noticeAt, noticesWith, fixByUid });
-  const shownNow = (): string =>
-    stateHash(told, contextFor(card, { config, nowMs: booth.clock.now(), timeZone: 'Europe/Berlin', confirms: booth.confirms, namespace: 'tapfix' })); // prettier-ignore
-  card.status!.shown = shownNow();
-  const { onCommand } = createCommands({
-    ...booth.approvals,
-    clock: booth.clock,
-    current: () => config,
-    timeZone: 'Europe/Berlin',
-    ownNamespace: 'tapfix',
-    confirms: booth.confirms,
-    fixes: () => fixes,
-    noticeAt,
-    noticesWith,
-    mutes: { active: () => mutes, set: async (mute) => void mutes.push(mute) },
-    subjectAccess: async () => true,
-    status: () => ['channel-telegram: receiving'],
-  });
-  const write = (text: string, over: Partial<Command> = {}): Promise<Answer> =>
-    onCommand({ channel: vendor, by: vendors[vendor].ada, name: 'x', place: { chat }, text, ...over });
-  const reply = (text: string, over: Partial<Command> = {}) => write(text, { replyTo: '4711', ...over });
-  return { ...booth, card, mutes, write, reply, shownNow, who: vendors[vendor] };
-}
+import { aFix, aNotice, aQuotaFix } from '../../support/fixes.ts';
+import { aChat } from './chat.ts';
 
 const text = ({ show }: Answer): string => JSON.stringify(show ?? {});
 const audited = (chat: ReturnType<typeof aChat>): unknown[] =>
@@ -147,6 +94,11 @@ for (const vendor of ['telegram', 'slack'] as const) {
       ['mute payments 1h', chat.who.ben, /for all of payments/],
       ['mute * 1h', chat.who.ben, /for all of \*/],
       ['mute shop* 1h', chat.who.ben, /^shop\* is muted/],
+      ['mute shop-a* 1h', chat.who.ben, /^shop-a\* is muted/],
+      ['mute shop-?/web 1h', chat.who.ben, /^shop-\?\/web is muted/],
+      ['mute sho* 1h', chat.who.ben, /for all of sho\*/],
+      ['mute shop-* 1h', chat.who.fay, /^shop-\* is muted/],
+      ['mute * 1h', chat.who.fay, /^\* is muted/],
       ['mute shop/checkout 30m', chat.who.ben, /^shop\/checkout is muted until 03:44/],
       ['mute shop-* off', chat.who.ada, /no longer muted/],
       ['mute shop-* forever', chat.who.ada, /^So: /],
@@ -177,8 +129,6 @@ test('nothing is open', async () => {
 
 const which: [string, Remediation[], string, Partial<Command>, RegExp][] = [
   ['a name that nothing has', [aFix()], 'ack frontend', {}, /^There is nothing called frontend here/],
-  ['no name and no reply', [aFix()], 'ack', {}, /^Say which: reply to its card/],
-  ['a reply to something else', [aFix()], 'ack', { replyTo: '1' }, /^Say which: reply to its card/],
   ['a reply to a card of two', [aFix(), aFix({ n: 2, name: 'web' })], 'ack', { replyTo: '4711' }, /^Say which: shop\/checkout-3f9a1c-1, shop\/web-3f9a1c-2/],
   ['one name in two namespaces', [aFix(), aFix({ n: 2, namespace: 'pay' })], 'ack checkout', {}, /^Say which: shop\/checkout-3f9a1c-1, pay\/checkout-3f9a1c-2/],
 ]; // prettier-ignore
@@ -211,7 +161,7 @@ test('how tapfix is, what it knows, and what it does not', async () => {
   const chat = aChat('slack');
   assert.match(text(await chat.write('status')), /1 is open here.*channel-telegram: receiving/);
   assert.match(text(await chat.write('help')), /\/tapfix snooze \[NAME\] \[1h\]: no sound/);
-  assert.match(text(await chat.write('')), /What can be written/);
+  assert.match(text(await chat.write('')), /What can be written.*in reply to a card, or where only one is open/);
   assert.match(text(await aChat('telegram').write('help')), /"\/open: what is broken now"/);
   assert.equal((await chat.write('reboot now')).say, 'tapfix does not know reboot; help says what it knows.');
 });

@@ -124,6 +124,8 @@ test('Back that comes through too late takes nothing back: its presser was told 
   assert.equal(booth.confirms.armedFor(fix.metadata.uid, booth.clock.now())?.by, dee);
 });
 
+const asked = (untilMs: number) => ({ by, name: 'Ada', untilMs, channel: 'telegram' as const, notice: 'one' });
+
 function questions() {
   const clock = fakeClock(0);
   const stop = new AbortController();
@@ -135,16 +137,16 @@ function questions() {
 
 test('a question is over at its last moment, even before anybody noticed', () => {
   const { confirms } = questions();
-  confirms.arm('u', by, 'Ada', 30_000);
+  confirms.arm('u', asked(30_000));
   assert.equal(confirms.armedFor('u', 29_999)?.name, 'Ada');
   assert.equal(confirms.armedFor('u', 30_000), undefined);
 });
 
 test('the end of a question is told, that of an older one is not', async () => {
   const { clock, confirms, changes } = questions();
-  confirms.arm('u', by, 'Ada', 30_000);
+  confirms.arm('u', asked(30_000));
   await clock.advance(20_000);
-  confirms.arm('u', by, 'Ada', 50_000);
+  confirms.arm('u', asked(50_000));
   await clock.advance(29_999);
   assert.deepEqual(changes, [0, 20_000]);
   assert.ok(confirms.armedFor('u', clock.now()), 'the first one has not taken the second along');
@@ -154,7 +156,7 @@ test('the end of a question is told, that of an older one is not', async () => {
 
 test('what was taken back is told once, and not again when it would have run out', async () => {
   const { clock, confirms, changes } = questions();
-  confirms.arm('u', by, 'Ada', 30_000);
+  confirms.arm('u', asked(30_000));
   confirms.disarm('u');
   confirms.disarm('u');
   await clock.advance(60_000);
@@ -163,7 +165,7 @@ test('what was taken back is told once, and not again when it would have run out
 
 test('when the program stops no message is edited for it', async () => {
   const { clock, confirms, changes, stop } = questions();
-  confirms.arm('u', by, 'Ada', 30_000);
+  confirms.arm('u', asked(30_000));
   stop.abort();
   await clock.advance(60_000);
   assert.deepEqual(changes, [0]);

@@ -7,6 +7,7 @@ import type { Message } from '../../../src/notices/message.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, aNoticeOf, approvedByAda, at } from '../../support/fixes.ts';
+import { aBooth } from './booth.ts';
 
 const name = 'c0ffee00c0ffee00c0ffee00c0ffee00';
 const members = Array.from({ length: 25 }, (_, n) => aFix({ n: n + 1, name: `svc-${n + 1}` }));
@@ -19,12 +20,14 @@ const buttons = ({ cards, buttons = [] }: Message) => [...cards, { buttons }].fl
 
 function aList(over: Partial<PagesDeps> = {}) {
   const judged: Press[] = [];
-  const lines: object[] = [];
+  const counted: string[] = [];
+  const booth = aBooth(members[0], { onDecision: (channel, result) => void counted.push(`${channel} ${result}`) });
+  const lines = booth.audit;
   const answer: Answer = { say: 'Approved; it starts now.', alert: false };
   const pages = createPages({
     api: { get: (async () => undefined) as never },
     clock: fakeClock(Date.parse(at('02:13:00'))),
-    log: { debug() {}, info: (fields) => void lines.push(fields), warn() {}, error() {} },
+    audit: booth.approvals.audit,
     current: () => aConfig(),
     timeZone: 'Europe/Berlin',
     ownNamespace: 'tapfix',
@@ -44,7 +47,7 @@ function aList(over: Partial<PagesDeps> = {}) {
     }
     return show!;
   }
-  return { press, open, judged, lines };
+  return { press, open, judged, lines, counted };
 }
 const pageOne = `p:${Buffer.from(name, 'hex').toString('base64url')}:1`;
 
@@ -115,6 +118,7 @@ for (const { name, press } of elsewhere) {
     const answer = await list.press(pageOne, press);
     assert.deepEqual([answer.alert, answer.show], [true, undefined]);
     assert.deepEqual(list.lines.length, 1);
+    assert.deepEqual(list.counted, [`${press.channel ?? 'telegram'} UnknownMessage`]);
   });
 
   test(`a button of a page ${name} is judged where it was pressed`, async () => {
@@ -176,7 +180,7 @@ test('of what is over nobody is on it: said, and written down', async () => {
   const over = members.map((fix, n) => aFix({ n: n + 1, name: fix.metadata.name, phase: 'Resolved' }));
   const list = aList({ told: () => ({ notice, message: '7', members: over }) });
   assert.deepEqual(await list.press(onAll), { say: 'You are on it already, or it is over.', alert: true });
-  assert.deepEqual(list.lines.map((line) => (line as { reason?: string }).reason), ['AlreadyDecided']); // prettier-ignore
+  assert.deepEqual([list.lines.map(({ reason }) => reason), list.counted], [['AlreadyDecided'], ['telegram AlreadyDecided']]); // prettier-ignore
 });
 
 test('on a page or in another chat it is not known', async () => {

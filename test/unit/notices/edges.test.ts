@@ -167,7 +167,8 @@ test('the answer to a press is shown at once however much happens in the chat, a
     await desk.clock.advance(100);
   }
   assert.equal(desk.edits().length, 10);
-  confirms.arm(uidOf(1), 'telegram:123456789', 'Ada', desk.clock.now() + 30_000);
+  const notice = desk.server.all()[0]!.metadata.name;
+  confirms.arm(uidOf(1), { by: 'telegram:123456789', name: 'Ada', untilMs: desk.clock.now() + 30_000, channel: 'telegram', notice }); // prettier-ignore
   await desk.clock.advance(100);
   assert.equal(desk.edits().length, 11);
   outbox.onFix(upsert(aFix({ approval: approvedByAda })));

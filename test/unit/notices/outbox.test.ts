@@ -246,7 +246,11 @@ test('the question "really?" swaps the buttons at once and is taken back after 3
   const desk = aDesk({ config: { approval: { ...aDesk().config.approval, confirm: ['RolloutUndo'] } } });
   const { confirms } = desk.startWith([aFix()]);
   await desk.clock.advance(5_100);
-  confirms.arm(aFix().metadata.uid, 'telegram:123456789', 'Ada', desk.clock.now() + 30_000);
+  const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: desk.clock.now() + 30_000, channel: 'telegram' } as const; // prettier-ignore
+  confirms.arm(aFix().metadata.uid, { ...asked, notice: 'another' });
+  await desk.clock.advance(100);
+  assert.equal(desk.edits().length, 0, 'it was asked on another message');
+  confirms.arm(aFix().metadata.uid, { ...asked, notice: desk.server.all()[0]!.metadata.name });
   await desk.clock.advance(100);
   assert.equal(desk.edits().length, 1);
   await desk.clock.advance(30_000);
