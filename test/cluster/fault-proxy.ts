@@ -104,11 +104,12 @@ function seenOf(request: IncomingMessage): RequestSeen {
   return { method: request.method ?? '', path, query };
 }
 
-function writeSeenOf(request: IncomingMessage, body: Buffer, n: number): WriteSeen {
+function writeSeenOf(request: IncomingMessage, sent: Buffer, n: number): WriteSeen {
   const { method, path } = seenOf(request);
   const user = tokenSubject(request.headers.authorization);
-  const dryRun = isDryRun(request.url ?? '', jsonOrUndefined(body.toString()));
-  return { n, method, path, dryRun, at: Date.now(), ...(user !== undefined && { user }) };
+  const body = jsonOrUndefined(sent.toString());
+  const dryRun = isDryRun(request.url ?? '', body);
+  return { n, method, path, dryRun, at: Date.now(), body, ...(user !== undefined && { user }) };
 }
 
 /** Each request gets its own connection to the server, so none fails because of one that went stale. */

@@ -16,6 +16,8 @@ export interface WriteSeen {
   readonly at: number;
   /** Whom the bearer token is for; nothing checks it here. */
   readonly user?: string;
+  /** What it sent, if that was JSON. */
+  readonly body?: unknown;
 }
 
 export interface Held {

@@ -156,22 +156,79 @@ const meddlings: [string, WorkloadKind, Make, object, string][] = [
   ['a pause', 'Deployment', image(), { paused: true }, 'Paused'],
 ]; // prettier-ignore
 
+/** Shown, then changed by somebody, and only then approved: why it came to nothing. */
+async function approvedLate(namespace: string, failureClass: string, object: object, action: object, meddle: () => Promise<unknown>): Promise<string | undefined> {
+  await stage.propose(namespace, 'mend', { class: failureClass, object }, action);
+  const { reason, message } = await stage.rehearsed(namespace, 'mend');
+  assert.equal(reason, 'Accepted', message);
+  await meddle();
+  await stage.approve(namespace, 'mend');
+  const { status } = await stage.ended(namespace, 'mend');
+  assert.equal(status?.phase, 'Failed', JSON.stringify(status?.conditions));
+  assert.deepEqual(await stage.writes(namespace), []);
+  return status.conditions?.find(({ type }) => type === 'Failed')?.reason;
+} // prettier-ignore
+
+/** A pod of a StatefulSet: the next one has its name. */
+async function podOfSet(namespace: string) {
+  await stage.apply(namespace, workload({ kind: 'StatefulSet', args: ['unready'] }));
+  await stage.counted(namespace, 0, 1);
+  await stage.started(namespace);
+  const { name, uid } = (await stage.pods(namespace))[0]!.metadata;
+  const object = { kind: 'StatefulSet', name: 'checkout', uid: await stage.uidOf(namespace, 'StatefulSet') };
+  return { object, pod: { name, uid } };
+}
+
+const isQuotaRefusing = async (namespace: string): Promise<boolean> =>
+  (await cluster.list<{ reason: string }>('events', namespace)).some(({ reason }) => reason === 'FailedCreate');
+
 describe('changed since it was shown', { concurrency: 3 }, () => {
-  for (const [n, [what, kind, make, patch, want]] of meddlings.entries())
+  for (const [what, kind, make, patch, want] of meddlings)
     test(`${what}: ${want}, and nothing is written`, async () => {
       const namespace = await cluster.freshNamespace('e2e-no');
       if (what === 'an undo') await stage.apply(namespace, workload({ kind, args: ['unready'] }));
       if (what === 'an undo') await stage.counted(namespace, 0, 1);
       await stage.apply(namespace, workload({ kind, ...crashing }));
       const target = { name: 'checkout', uid: await stage.uidOf(namespace, kind) };
-      await stage.propose(namespace, `mend-${n}`, { class: 'RolloutStuck', object: { kind, ...target } }, make(target));
-      assert.equal((await stage.rehearsed(namespace, `mend-${n}`)).reason, 'Accepted');
-      await cluster.kubectl(['-n', namespace, 'patch', kind, 'checkout', '-p', JSON.stringify({ spec: patch })]);
-      await stage.approve(namespace, `mend-${n}`);
-      const { status } = await stage.ended(namespace, `mend-${n}`);
-      assert.deepEqual([status?.phase, status?.conditions?.find(({ type }) => type === 'Failed')?.reason], ['Failed', want]); // prettier-ignore
-      assert.deepEqual(await stage.writes(namespace), []);
+      const meddle = () => cluster.kubectl(['-n', namespace, 'patch', kind, 'checkout', '-p', JSON.stringify({ spec: patch })]); // prettier-ignore
+      assert.equal(await approvedLate(namespace, 'RolloutStuck', { kind, ...target }, make(target), meddle), want);
     });
+
+  test('a quota with other limits: TargetChanged, and it is still there', async () => {
+    const namespace = await cluster.freshNamespace('e2e-no');
+    const quota = (hard: object) => ({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'tight' }, spec: { hard } }); // prettier-ignore
+    const read = () => cluster.get<{ metadata: { uid: string }; status?: { hard?: object } }>('resourcequotas', namespace, 'tight'); // prettier-ignore
+    await stage.apply(namespace, quota({ pods: '0' }));
+    await cluster.waitFor('the quota to count', async () => (await read())?.status?.hard, 20_000);
+    await stage.apply(namespace, workload({ args: ['run'] }));
+    await cluster.waitFor('a refusal', () => isQuotaRefusing(namespace), 20_000);
+    const target = { name: 'tight', uid: (await read())!.metadata.uid };
+    const object = { kind: 'ResourceQuota', ...target };
+    const meddle = () => stage.apply(namespace, quota({ pods: '0', services: '5' }));
+    assert.equal(await approvedLate(namespace, 'QuotaExceeded', object, deleteQuota(target), meddle), 'TargetChanged');
+    assert.equal((await read())?.metadata.uid, target.uid);
+  });
+
+  test('a pod with another image: TargetChanged, and it lives', async () => {
+    const namespace = await cluster.freshNamespace('e2e-no');
+    const { object, pod } = await podOfSet(namespace);
+    const spec = { containers: [{ name: 'app', image: 'localhost/app:2.0' }] };
+    const meddle = () => cluster.kubectl(['-n', namespace, 'patch', 'pod', pod.name, '-p', JSON.stringify({ spec })]);
+    assert.equal(await approvedLate(namespace, 'ProbeFailing', object, deletePod(pod), meddle), 'TargetChanged');
+    assert.deepEqual((await stage.pods(namespace)).map(({ metadata }) => metadata.uid), [pod.uid]); // prettier-ignore
+  });
+
+  test('a pod that came in its place, with its name: TargetGone, and it lives', async () => {
+    const namespace = await cluster.freshNamespace('e2e-no');
+    const { object, pod } = await podOfSet(namespace);
+    const next = async () => (await stage.pods(namespace)).find(({ metadata }) => metadata.uid !== pod.uid)?.metadata;
+    const meddle = async () => {
+      await cluster.kubectl(['-n', namespace, 'delete', 'pod', pod.name]);
+      return cluster.waitFor('the next pod', next, 30_000);
+    };
+    assert.equal(await approvedLate(namespace, 'ProbeFailing', object, deletePod(pod), meddle), 'TargetGone');
+    assert.equal((await next())?.name, pod.name);
+  });
 });
 
 test('nothing was written for any of them', async () => assert.deepEqual(await stage.writes(shop), []));

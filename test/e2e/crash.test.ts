@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { type Cluster, type FaultProxy, joinCluster, type WriteSeen } from '../cluster/cluster.ts';
+import { boundariesIn, boundaryOf, namespaceIn } from './support/boundaries.ts';
 import { type Chat, startChat } from './support/chat.ts';
 import {
   applyIn,
@@ -17,7 +18,7 @@ import { mintedBindings } from './support/scene.ts';
 import { installResources, type Running, startProcess } from './support/tapfix.ts';
 
 /**
- * The controller is killed (SIGKILL) before and after every write between approval and Applied, and started again:
+ * The controller is killed (SIGKILL) before and after every write from the proposal to Recovered, and started again:
  * the fix happens exactly once each time. The boundaries are recorded from a clean run, so a new write gets its cases.
  */
 let cluster: Cluster;
@@ -27,11 +28,14 @@ let watcher: Running;
 let controller: Running;
 let viaProxy: string;
 let asWatcher: string;
+/** Namespaces of which the controller gets no answer: their turn has not come. */
+const silent = new Set<string>();
 
 before(async () => {
   cluster = await joinCluster();
   chat = await startChat(cluster.nodeAddress);
   proxy = await cluster.faultProxy();
+  proxy.fail((request) => silent.has(namespaceIn(request)), 503, Infinity);
   await installResources(cluster);
   viaProxy = await cluster.serviceAccountKubeconfig('tapfix', 'tapfix-controller', { server: proxy.url });
   asWatcher = await cluster.serviceAccountKubeconfig('tapfix', 'tapfix-watcher');
@@ -85,25 +89,26 @@ const scenes: Scene[] = [
 const isProposed = ({ status }: Remediation): boolean =>
   ['Rehearsed', 'Confirmed'].every((type) => status?.conditions?.some((c) => c.type === type && c.status === 'True'));
 
-/** As many namespaces as asked for, each with the incident proposed, rehearsed and confirmed. */
-async function proposed(scene: Scene, count: number): Promise<string[]> {
-  const namespaces = await Promise.all(
-    Array.from({ length: count }, () => cluster.freshNamespace(`e2e-kill-${scene.name}`)),
-  );
+/** As many namespaces as asked for, each with the incident; `isReady` says how far its proposal must have come. */
+async function broken(scene: Scene, namespaces: string[], isReady: (fix: Remediation) => boolean): Promise<void> {
   await Promise.all(namespaces.map((namespace) => scene.prepare(namespace)));
   await sleep(8_000); // the good revision must have been seen healthy for stableFor
   await Promise.all(namespaces.map((namespace) => scene.break(namespace)));
-  for (const namespace of namespaces)
-    await cluster.waitFor(
-      `${namespace} to be proposed`,
-      async () => {
-        const fix = await onlyFix(cluster, namespace);
-        return fix && isProposed(fix) ? fix : undefined;
-      },
-      120_000,
-    );
-  return namespaces;
+  for (const namespace of namespaces) await fixThat(isReady, namespace);
 }
+
+const fixThat = (isReady: (fix: Remediation) => boolean, namespace: string): Promise<Remediation> =>
+  cluster.waitFor(
+    `${namespace} to be proposed`,
+    async () => {
+      const fix = await onlyFix(cluster, namespace);
+      return fix && isReady(fix) ? fix : undefined;
+    },
+    120_000,
+  );
+
+const freshNamespaces = (scene: Scene, count: number): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, () => cluster.freshNamespace(`e2e-kill-${scene.name}`)));
 
 /** As the watcher records a tap in chat. */
 async function approve(namespace: string): Promise<void> {
@@ -115,53 +120,57 @@ async function approve(namespace: string): Promise<void> {
   });
 }
 
-/** A write of this execution, with everything that differs from run to run taken out. */
-function signature({ method, path, dryRun }: WriteSeen, namespace: string): string | undefined {
-  const isOurs = path.includes(`/namespaces/${namespace}/`) || path.endsWith('/serviceaccounts/tapfix-writer/token');
-  if (!isOurs || dryRun) return undefined;
-  const generic = path
-    .replace(namespace, 'NS')
-    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'UID')
-    .replace(/\/(remediations|replicasets|events)\/[^/]+/, '/$1/NAME');
-  return `${method} ${generic}`;
-}
-
 async function cleanRun(scene: Scene): Promise<string[]> {
-  const [namespace] = (await proposed(scene, 1)) as [string];
-  const from = proxy.writes.length;
+  const [namespace] = (await freshNamespaces(scene, 1)) as [string];
+  await broken(scene, [namespace], isProposed);
   await approve(namespace);
-  await cluster.waitFor(
-    'Applied',
-    async () => ['Applied', 'Recovered'].includes((await onlyFix(cluster, namespace))?.status?.phase ?? ''),
-    60_000,
-  );
-  const boundaries = proxy.writes.slice(from).flatMap((write) => signature(write, namespace) ?? []);
   await fixInPhase(cluster, namespace, 'Recovered', 90_000);
-  return boundaries;
+  const boundaries = () => boundariesIn(namespace, proxy.writes);
+  await cluster.waitFor(
+    'its last Event',
+    async () => boundaries().some((what) => what.endsWith('FixRecovered')),
+    10_000,
+  );
+  return boundaries();
 }
 
-const occurrence = (list: readonly string[], index: number): number =>
-  list.slice(0, index + 1).filter((other) => other === list[index]).length;
+const judged = '/status: judged';
+const wordsAbout = (boundaries: readonly string[], what: RegExp): (string | undefined)[] =>
+  boundaries.filter((boundary) => what.test(boundary)).map((boundary) => boundary.split(': ')[1]);
 
-/** Repeated until the pods appear: how often is not the same in every run. */
-const isNudge = (boundary: string): boolean => boundary.includes('/replicasets/');
+/** Whatever else it writes, these are of every life. */
+function assertWhole(boundaries: readonly string[]): void {
+  const phases = ['Proposed', 'judged', 'Approved', 'Applying', 'Applied', 'Recovered'];
+  assert.deepEqual(wordsAbout(boundaries, /\/status: /), phases);
+  const minted = ['Proposed', 'Proposed', 'Proposed', 'Applying', 'Applying', 'Applying'];
+  assert.deepEqual(
+    wordsAbout(boundaries, /rolebindings|token/),
+    minted.map((phase) => `while ${phase}`),
+  );
+}
 
 interface Kill {
   boundary: string;
-  nth: number;
   when: 'before' | 'after';
 }
+const killsAt = (boundaries: readonly string[]): Kill[] =>
+  boundaries.flatMap((boundary) => [
+    { boundary, when: 'before' },
+    { boundary, when: 'after' },
+  ]);
 
-async function killAt(namespace: string, { boundary, nth, when }: Kill): Promise<void> {
-  let seen = 0;
-  const match = (write: WriteSeen): boolean => signature(write, namespace) === boundary && ++seen === nth;
+/** What `begin` sets going gets as far as this write, and no further. */
+async function dies(namespace: string, { boundary, when }: Kill, begin: () => Promise<void>): Promise<void> {
+  const match = (write: WriteSeen): boolean => {
+    const seen = boundaryOf(write, proxy.writes);
+    return seen?.namespace === namespace && seen.what === boundary;
+  };
   const held = when === 'before' ? proxy.holdBefore(match) : proxy.holdAfter(match);
-  await approve(namespace);
-  const stuck = await Promise.race([held, sleep(30_000).then(() => undefined)]);
-  assert.ok(stuck, `the write never came\n${controller.log().slice(-2000)}`);
+  await begin();
+  const stuck = await Promise.race([held, sleep(60_000).then(() => undefined)]);
   await controller.kill();
-  stuck.drop();
-  controller = await startController();
+  stuck?.drop();
+  assert.ok(stuck, `the write never came\n${controller.log().slice(-2000)}`);
 }
 
 async function executions(namespace: string, { verb, resource }: Scene['theWrite']): Promise<string[]> {
@@ -177,27 +186,62 @@ async function executions(namespace: string, { verb, resource }: Scene['theWrite
   return real.map(({ user }) => user.split(':').pop()!);
 }
 
-for (const scene of scenes)
-  test(`${scene.name}: killed before and after every write from approval to Applied, exactly one execution`, async (t) => {
-    const boundaries = await cleanRun(scene);
-    assert.ok(boundaries.length >= 6, boundaries.join('\n'));
-    console.log(boundaries.map((line) => `    ${line}`).join('\n'));
-    const kills = boundaries
-      .map((boundary, index) => ({ boundary, nth: occurrence(boundaries, index) }))
-      .filter(({ boundary, nth }) => nth === 1 || !isNudge(boundary))
-      .flatMap((kill): Kill[] => (['before', 'after'] as const).map((when) => ({ ...kill, when })));
-    const namespaces = await proposed(scene, kills.length);
-    for (const [index, kill] of kills.entries()) {
+async function assertFixedOnce(scene: Scene, namespace: string): Promise<void> {
+  await fixInPhase(cluster, namespace, 'Recovered', 120_000);
+  assert.deepEqual(await executions(namespace, scene.theWrite), ['tapfix-writer']);
+}
+
+/** Each in a life of its own, in which the controller sees this one only; what comes after is for all of them at once. */
+async function killInRehearsal(t: TestContext, scene: Scene, kills: readonly Kill[]): Promise<string[]> {
+  const namespaces = await freshNamespaces(scene, kills.length);
+  for (const namespace of namespaces) silent.add(namespace);
+  await controller.kill();
+  await broken(scene, namespaces, () => true);
+  for (const [index, kill] of kills.entries())
+    await t.test(`${kill.when} ${kill.boundary}`, async () => {
       const namespace = namespaces[index]!;
-      await t.test(`${kill.when} ${kill.boundary}${kill.nth > 1 ? ` (${kill.nth})` : ''}`, async () => {
-        await killAt(namespace, kill);
-        await fixInPhase(cluster, namespace, 'Recovered', 120_000);
-        assert.deepEqual(await executions(namespace, scene.theWrite), ['tapfix-writer']);
-        await cluster.waitFor(
-          'no right to be left',
-          async () => (await mintedBindings(cluster, namespace)).length === 0,
-          90_000,
-        );
-      });
-    }
+      silent.delete(namespace);
+      await dies(namespace, kill, async () => void (controller = await startController()));
+      silent.add(namespace);
+    });
+  silent.clear();
+  controller = await startController();
+  await t.test('what was killed in its rehearsal is rehearsed again, and fixed once', async () => {
+    for (const namespace of namespaces) await fixThat(isProposed, namespace);
+    for (const namespace of namespaces) await approve(namespace);
+    for (const namespace of namespaces) await assertFixedOnce(scene, namespace);
+  });
+  return namespaces;
+}
+
+async function killInExecution(t: TestContext, scene: Scene, kills: readonly Kill[]): Promise<string[]> {
+  const namespaces = await freshNamespaces(scene, kills.length);
+  await broken(scene, namespaces, isProposed);
+  for (const [index, kill] of kills.entries())
+    await t.test(`${kill.when} ${kill.boundary}`, async () => {
+      const namespace = namespaces[index]!;
+      try {
+        await dies(namespace, kill, () => approve(namespace));
+      } finally {
+        controller = await startController();
+      }
+      await assertFixedOnce(scene, namespace);
+    });
+  return namespaces;
+}
+
+const leftRights = async (namespaces: readonly string[]): Promise<string[]> =>
+  (await Promise.all(namespaces.map((namespace) => mintedBindings(cluster, namespace)))).flat();
+
+for (const scene of scenes)
+  test(`${scene.name}: killed before and after every write of its life, exactly one execution, and no rights left`, async (t) => {
+    const boundaries = await cleanRun(scene);
+    console.log(boundaries.map((line) => `    ${line}`).join('\n'));
+    assertWhole(boundaries);
+    const rehearsed = boundaries.findIndex((boundary) => boundary.endsWith(judged)) + 1;
+    const namespaces = [
+      ...(await killInRehearsal(t, scene, killsAt(boundaries.slice(0, rehearsed)))),
+      ...(await killInExecution(t, scene, killsAt(boundaries.slice(rehearsed)))),
+    ];
+    await cluster.waitFor('no right to be left', async () => (await leftRights(namespaces)).length === 0, 90_000);
   });

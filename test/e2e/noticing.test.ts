@@ -74,10 +74,13 @@ async function isVisible(namespace: string, { visible }: Trouble): Promise<boole
   return containers.some(({ state }) => [visible.state, 'ImagePullBackOff'].includes(state.waiting?.reason ?? ''));
 }
 
+const allFixes = (namespace: string): Promise<Remediation[]> => cluster.list('remediations.tapfix.dev', namespace);
+/** What has no namespace: its incidents are in tapfix's own. */
+const isShared = (root: string): boolean => /^(StorageClass|Node)\//.test(root);
+
 async function fixesAbout(namespace: string, { root }: Pick<Trouble, 'root'>): Promise<Remediation[]> {
-  const isShared = /^(StorageClass|Node)\//.test(root);
-  const all = await cluster.list<Remediation>('remediations.tapfix.dev', isShared ? 'tapfix' : namespace);
-  return isShared ? all.filter(({ spec }) => spec.incident.key.endsWith(`/${root}`)) : all;
+  if (!isShared(root)) return allFixes(namespace);
+  return (await allFixes('tapfix')).filter(({ spec }) => spec.incident.key.endsWith(`/${root}`));
 }
 
 /** In seconds, from now, beyond its patience. */
@@ -89,10 +92,14 @@ async function delayUntilTold(namespace: string, { name, root }: Pick<Trouble, '
   return delay;
 }
 
+const lost = 'pretended-lost';
+/** Where each of them is, once it was told. */
+const told = new Map<string, Trouble>();
+
 describe('what is noticed', { concurrency: 5, timeout: 400_000 }, () => {
   // First, for the control plane waits 50 s before it gives a node up: the others are looked at meanwhile.
   test('a node that is gone, with twenty pods of four workloads: NodeDown of the Node, and nothing else', async () => {
-    const name = 'pretended-lost';
+    const name = lost;
     const namespace = await cluster.freshNamespace('e2e-see');
     const node = pretendNode(cluster, name);
     try {
@@ -127,13 +134,27 @@ describe('what is noticed', { concurrency: 5, timeout: 400_000 }, () => {
       await applyIn(cluster, namespace, trouble.manifest);
       await cluster.waitFor(`${trouble.name} to be visible`, () => isVisible(namespace, trouble), 150_000);
       const delay = await delayUntilTold(namespace, trouble);
-      const [fix, ...others] = await fixesAbout(namespace, trouble);
+      told.set(namespace, trouble);
+      const [fix] = await fixesAbout(namespace, trouble);
       const { key, class: failureClass } = fix!.spec.incident;
-      assert.deepEqual(others, []);
       assert.equal(key.split('/').slice(1).join('/'), trouble.root);
       assert.equal(failureClass, trouble.class, fix!.spec.diagnosis);
       assert(delay < 10, `it took ${delay} s`);
       console.log(`      ${fix!.spec.diagnosis}\n      ${fix!.spec.rationale.split('\n')[0]}`);
-      await cluster.kubectl(['delete', 'namespace', namespace, '--wait=false']);
     });
+});
+
+const keysIn = async (namespace: string): Promise<string[]> =>
+  (await allFixes(namespace)).map(({ spec }) => spec.incident.key).toSorted();
+
+test('when all are told and some time has passed, each is still the only incident of its namespace', async () => {
+  assert.equal(told.size, troubles.length);
+  await sleep(10_000); // by then anything else about them would have been told
+  for (const [namespace, { name, root }] of told)
+    assert.deepEqual(await keysIn(namespace), isShared(root) ? [] : [`${namespace}/${root}`], name);
+  const shared = [`Node/${lost}`, ...troubles.map(({ root }) => root).filter(isShared)];
+  assert.deepEqual(
+    await keysIn('tapfix'),
+    shared.map((root) => `tapfix/${root}`),
+  );
 });

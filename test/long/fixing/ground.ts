@@ -102,8 +102,8 @@ export async function aGround(
         `${shapeIn.get(fix.metadata.namespace!)?.name}: ${phaseOf(fix)} ${conditionOf(fix, phaseOf(fix))?.message}`,
     );
 
-  /** Each workload is broken, and its fix proposed by a person and rehearsed. */
-  async function propose(): Promise<void> {
+  /** Each workload is broken, and its fix proposed by a person. */
+  async function create(): Promise<void> {
     for (const [namespace, { site }] of shapeIn) await site.make(api, namespace);
     await clock.advance(Math.max(...shapes.map(({ site }) => site.brokenAfterMs)));
     for (const [namespace, { site }] of shapeIn) await site.worsen?.(api, namespace);
@@ -113,8 +113,17 @@ export async function aGround(
       const body = { apiVersion: 'tapfix.dev/v1alpha1', kind: 'Remediation', metadata: { name: 'mend' }, spec: { incident: incidentOf(namespace, failureClass, object), action, diagnosis: '', context: { changed: [], evidence: [] }, rationale: '', proposedBy: 'ben@example.com', ttlMinutes: 60, approval: { state: 'Pending' } } }; // prettier-ignore
       await api.create({ kind: 'Remediation', namespace }, body);
     }
-    const isRehearsed = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed') !== undefined && conditionOf(fix, 'Confirmed') !== undefined; // prettier-ignore
-    await until('rehearsals', async () => (await fixes()).every(isRehearsed));
+  }
+
+  const isRehearsed = async (): Promise<boolean> => {
+    const judged = ['Rehearsed', 'Confirmed'];
+    return (await fixes()).every((fix) => judged.every((type) => conditionOf(fix, type) !== undefined));
+  };
+
+  /** The same, and rehearsed. */
+  async function propose(): Promise<void> {
+    await create();
+    await until('rehearsals', isRehearsed);
     const refused = (await fixes()).filter((fix) => conditionOf(fix, 'Rehearsed')?.status !== 'True');
     if (refused.length > 0) throw new Error(refused.map((fix) => `${shapeIn.get(fix.metadata.namespace!)?.name}: ${conditionOf(fix, 'Rehearsed')?.message}`).join('\n')); // prettier-ignore
   }
@@ -134,7 +143,7 @@ export async function aGround(
     for (const [namespace, shape] of shapeIn) await shape.others?.(api, namespace);
   }
 
-  return { api, clock, config, start, meddle, fixes, until, propose, approve, told };
+  return { api, clock, config, start, meddle, fixes, until, create, isRehearsed, propose, approve, told };
 }
 export type Ground = Awaited<ReturnType<typeof aGround>>;
 

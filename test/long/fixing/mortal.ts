@@ -16,8 +16,8 @@ export interface Recorder {
 }
 
 const phaseIn = (body: object): string => {
-  const { status } = body as { status?: { phase?: string } };
-  return status ? ` ${status.phase ?? 'other'}` : '';
+  const { status } = body as { status?: { phase?: string; preview?: object } };
+  return status ? ` ${status.phase ?? (status.preview ? 'preview' : 'other')}` : '';
 };
 
 /** An Api whose real writes pass by somebody who counts them, or stops them. */

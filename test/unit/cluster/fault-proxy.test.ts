@@ -79,7 +79,8 @@ test('a write passes through with body, token and answer, and is noted', async (
   assert.deepEqual(arrived, ['POST /pods?dryRun=All {"a":1}']);
   const [{ at, ...write } = { at: 0 }] = proxy.writes;
   assert.ok(at > 0);
-  assert.deepEqual(write, { n: 1, method: 'POST', path: '/pods', dryRun: true, user: 'system:serviceaccount:a:b' });
+  const user = 'system:serviceaccount:a:b';
+  assert.deepEqual(write, { n: 1, method: 'POST', path: '/pods', dryRun: true, user, body: { a: 1 } });
 });
 
 test('a write held before and dropped never reaches the server', async () => {
