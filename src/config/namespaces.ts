@@ -12,7 +12,9 @@ export const namespaces = z
       addIssue(context, { wrong: 'leaves nothing to watch', hint: 'every pattern of include is excluded' }, [
         'exclude',
       ]);
-  });
+  })
+  // Then what is missing is the key in it.
+  .prefault({} as { include: string[] });
 
 /** A letter that no pattern names, and more of it than a pattern is long: only a star matches such a run. */
 const runs = ['', '!'.repeat(254)];

@@ -52,7 +52,7 @@ const said: Record<string, string[]> = {
   'missing-channels': ['1 channels: needs at least one channel'],
   'missing-cluster': ['1 cluster: is missing'],
   'missing-include': ['2 namespaces.include: is missing'],
-  'missing-namespaces': ['1 namespaces: is missing'],
+  'missing-namespaces': ['1 namespaces.include: is missing'],
   'mistyped-class-in-extra-reasons': ['8 extraReasons[0].class: there is no class "CrashLop"'],
   'mistyped-key-in-ignore': ['7 ignore[0].clas: is not a known key'],
   'namespace-as-number': ['3 namespaces.include[0]: must be a namespace name or a pattern like "shop-*", not a number'],
@@ -151,6 +151,8 @@ for (const [mistake, want] of Object.entries(said)) {
     assert(!parsed.ok);
     const got = parsed.problems.map(({ line, path, message }) => `${line} ${path ? `${path}: ` : ''}${message}`);
     assert.deepEqual(got, want);
+    const unhelpful = parsed.problems.filter(({ hint }) => !hint);
+    assert.deepEqual(unhelpful, [], 'every problem says what to do about it');
     assert.doesNotMatch(JSON.stringify(parsed), /[Ff]ake/, 'a token was repeated');
   });
 }
