@@ -125,6 +125,9 @@ const said: Record<string, string[]> = {
   'extra-reason-class-in-small-letters': ['7 extraReasons[0].class: must be a class name'],
   'extra-reason-in-two-words': ['7 extraReasons[0].reason: must be an event reason'],
   'extra-reason-missing': ['7 extraReasons[0].reason: is missing'],
+  'extra-reason-too-long-for-a-class': [
+    '7 extraReasons[0].reason: is longer than the 64 characters of a class, and would be its own',
+  ],
   'heartbeat-too-often': ['8 heartbeat.every: must be between 1s and 24h, not 500ms'],
   'heartbeat-url-of-files': ['7 heartbeat.url: must be an http or https URL'],
   'host-empty': ['7 server.host: must not be empty'],

@@ -98,6 +98,17 @@ for (const { name, yaml, hint } of cases) {
   });
 }
 
+const longReason = 'R'.repeat(65);
+
+for (const { name, extra, ok } of [
+  { name: 'a reason as long as a class may be is one', extra: `{reason: ${'R'.repeat(64)}}`, ok: true },
+  { name: 'a longer one is none', extra: `{reason: ${longReason}}`, ok: false },
+  { name: 'a longer one with a class of its own', extra: `{reason: ${longReason}, class: TooLong}`, ok: true },
+  { name: 'a class as long as it may be', extra: `{reason: One, class: ${'C'.repeat(64)}}`, ok: true },
+  { name: 'a longer class', extra: `{reason: One, class: ${'C'.repeat(65)}}`, ok: false },
+])
+  test(name, () => assert.equal(parseConfig(`${base}extraReasons: [${extra}]\n`, 'config.yaml').ok, ok));
+
 test('a class of your own, from extraReasons, may be tuned and ignored by name', () => {
   const yaml = `${base}extraReasons: [{reason: TokenExpired}]\nclasses: {TokenExpired: {for: 5m}}\nignore: [{class: TokenExpired}]\n`;
   const parsed = parseConfig(yaml, 'config.yaml');
