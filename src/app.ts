@@ -21,6 +21,7 @@ import type { Api } from './kube/api.ts';
 import { createFeed, type Feed, onlyOf } from './kube/feed.ts';
 import { isMuted } from './kube/mutes.ts';
 import { viewNotice } from './kube/notice.ts';
+import { createReached, type Reached } from './kube/reached.ts';
 import { isCleared, isProposedFrom, type Remediation, viewRemediation } from './kube/remediation.ts';
 import type { Clock } from './lib/clock.ts';
 import { messageOf } from './lib/errors.ts';
@@ -81,6 +82,8 @@ export interface Parts {
 
 /** What both roles share, made once. */
 interface Ground extends Parts {
+  /** One watch that reaches the server again wakes the others. */
+  reached: Reached;
   history: History;
   fixes: Feed<Remediation>;
   watching: Watching;
@@ -90,8 +93,9 @@ interface Ground extends Parts {
 export async function runTapfix(parts: Parts): Promise<boolean> {
   const { role, api, clock, log, current, signal } = parts;
   const scopes = fixScopes(current(), parts.ownNamespace);
-  const fixes = createFeed({ api, clock, log, kind: 'Remediation', scopes, view: viewRemediation });
-  const ground: Ground = { ...parts, history: createHistory(), fixes, watching: createWatching(parts) };
+  const reached = createReached();
+  const fixes = createFeed({ api, clock, log, reached, kind: 'Remediation', scopes, view: viewRemediation });
+  const ground: Ground = { ...parts, reached, history: createHistory(), fixes, watching: createWatching(parts) };
   const loops: Promise<void>[] = [];
   parts.reloads?.subscribe(() => {
     arrangeFixes(ground); // first: nothing is noticed anywhere before it is known what was told there
@@ -129,7 +133,7 @@ async function endInTime(loops: readonly Promise<void>[], clock: Clock, signal: 
 
 /** Street 1 and the near half of street 2: notices, tells, records decisions. It can change no workload. */
 function watcherRole(ground: Ground): Promise<void>[] {
-  const { api, clock, log, current, ownNamespace, metrics, signal, fixes, history, watching } = ground;
+  const { api, clock, log, reached, current, ownNamespace, metrics, signal, fixes, history, watching } = ground;
   const { ledger = createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) }) } =
     ground;
   const count = (outcome: SignalOutcome): void => ledger.dropped(outcome);
@@ -191,7 +195,7 @@ function watcherRole(ground: Ground): Promise<void>[] {
     isProposedFrom(fix, ownNamespace);
   fixes.subscribe(onlyOf(isOurs, { onList: tracker.onFixes, onChange: tracker.onFix }));
   fixes.subscribe(onlyOf(isOurs, { onList: outbox.onFixes, onChange: outbox.onFix }));
-  const notices = createFeed({ api, clock, log, kind: 'Notice', scopes: [ownNamespace], view: viewNotice });
+  const notices = createFeed({ api, clock, log, reached, kind: 'Notice', scopes: [ownNamespace], view: viewNotice });
   notices.subscribe({ onList: outbox.onNotices, onChange: outbox.onNotice });
   const reminders = createReminders({
     ...ground,

@@ -3,6 +3,7 @@ import { isSelected } from './config/selection.ts';
 import type { History } from './health/history.ts';
 import type { Api } from './kube/api.ts';
 import type { Feed, Scope } from './kube/feed.ts';
+import type { Reached } from './kube/reached.ts';
 import { isBeingFixed, isProposedFrom, phaseOf, type Remediation } from './kube/remediation.ts';
 import type { Watch } from './kube/watch.ts';
 import type { Clock } from './lib/clock.ts';
@@ -18,6 +19,7 @@ interface Ground {
   api: Api;
   clock: Clock;
   log: Log;
+  reached?: Reached;
   current(): Config;
   ownNamespace: string;
   history: History;

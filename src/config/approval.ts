@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addIssue, duration, namespaceGlob, nonEmptyListOf, oneOf, text, type Wrong } from './fields.ts';
+import { addIssue, anyText, duration, namespaceGlob, nonEmptyListOf, oneOf, text, type Wrong } from './fields.ts';
 import { actionNames } from './vocabulary.ts';
 
 const telegramUser = z.unknown().transform((value, context): number => {
@@ -26,18 +26,25 @@ const always = { when: ({ value }: { value: unknown }) => typeof value === 'obje
 
 const approver = z
   .strictObject({
-    name: text('a name'),
+    name: anyText('a name', 'such as name: Ada'),
     telegram: telegramUser.optional(),
     slack: slackUser.optional(),
     namespaces: nonEmptyListOf(namespaceGlob, 'leave the key out for all that are watched').optional(),
-    kubernetesUser: text('a Kubernetes user name').optional(),
-    kubernetesGroups: z.array(text('a group name')).prefault([]),
+    kubernetesUser: anyText('a Kubernetes user name', 'such as ada@example.com').optional(),
+    kubernetesGroups: z.array(anyText('a group name', 'such as sre')).prefault([]),
   })
   .superRefine((person, context) => {
     if (person.telegram === undefined && person.slack === undefined)
       addIssue(context, { wrong: 'needs a telegram or slack id', hint: 'people are known by their id in chat' });
     if (person.kubernetesGroups?.length > 0 && person.kubernetesUser === undefined)
-      addIssue(context, { wrong: 'kubernetesGroups needs kubernetesUser as well' }, ['kubernetesGroups']);
+      addIssue(
+        context,
+        {
+          wrong: 'kubernetesGroups needs kubernetesUser as well',
+          hint: 'the API server is asked about a user and their groups',
+        },
+        ['kubernetesGroups'],
+      );
   }, always);
 
 type Approvers = z.output<typeof approver>[];

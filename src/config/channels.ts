@@ -7,6 +7,7 @@ const telegramChat = numericId(
   'a Telegram chat id such as -1001234567890',
   /^-?[1-9]\d{0,15}$/,
   'a whole number of at most 16 digits, not the @name: Telegram names chats by number when a button is pressed; groups have negative ids',
+  'such as chat: -1001234567890',
 );
 
 const telegramThread = numericId(
@@ -17,18 +18,23 @@ const telegramThread = numericId(
 
 const telegramRoute = z
   .strictObject({
-    namespaces: nonEmptyListOf(namespaceGlob),
+    namespaces: nonEmptyListOf(namespaceGlob, 'such as ["shop-*"]'),
     chat: telegramChat.optional(),
     thread: telegramThread.optional(),
   })
   .superRefine(({ chat, thread }, context) => {
-    if (chat === undefined && thread === undefined) addIssue(context, { wrong: 'needs a chat, a thread or both' });
+    if (chat === undefined && thread === undefined)
+      addIssue(context, {
+        wrong: 'needs a chat, a thread or both',
+        hint: 'such as chat: -1001234567890, or thread: 7 for a topic of the main chat',
+      });
   });
 
 const slackChannel = text(
   'a Slack channel id such as C0123456789',
   /^[CGD][A-Z0-9]{2,}$/,
   'the id, not the #name: it is at the bottom of the channel\'s "About" tab',
+  'such as channel: C0123456789',
 );
 
 const telegram = z
@@ -47,7 +53,9 @@ const telegram = z
 const slack = z
   .strictObject({
     channel: slackChannel,
-    routes: z.array(z.strictObject({ namespaces: nonEmptyListOf(namespaceGlob), channel: slackChannel })).prefault([]),
+    routes: z
+      .array(z.strictObject({ namespaces: nonEmptyListOf(namespaceGlob, 'such as ["shop-*"]'), channel: slackChannel }))
+      .prefault([]),
     apiUrl: url().prefault('https://slack.com/api/'),
   })
   .transform(({ channel, routes, apiUrl }) => ({

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { isLiteral } from '../lib/glob.ts';
 import { editsApart } from '../lib/edits.ts';
 import { closest, didYouMean } from './did-you-mean.ts';
-import { addIssue, duration, oneOf, text, yesOrNo } from './fields.ts';
+import { addIssue, anyText, duration, oneOf, text, yesOrNo } from './fields.ts';
 import { classNames, severityNames } from './vocabulary.ts';
 
 const patience = duration('0s', '24h');
-const glob = text('a name or a pattern');
+const glob = anyText('a name or a pattern', 'such as "nightly-*"; * matches any run of characters, ? one');
 
 const ignoreRule = z
   .strictObject({
@@ -27,12 +27,35 @@ const ignoreRule = z
     { when: ({ issues }) => issues.length === 0 },
   );
 
+/** As the CRD has it: with a longer one every Remediation would be refused. */
+const longestClass = 64;
+
 const extraReason = z
   .strictObject({
-    reason: text('an event reason', /^\S+$/, 'one word, as in the REASON column of kubectl get events'),
-    class: text('a class name', /^[A-Z][A-Za-z0-9]{0,62}$/, 'one word that begins with a capital letter').optional(),
+    reason: text(
+      'an event reason',
+      /^\S+$/,
+      'one word, as in the REASON column of kubectl get events',
+      'such as reason: CertificateExpired',
+    ),
+    class: text(
+      'a class name',
+      /^[A-Z][A-Za-z0-9]{0,63}$/,
+      'one word of at most 64 letters and digits that begins with a capital letter',
+    ).optional(),
     severity: oneOf(severityNames).prefault('warning'),
     for: patience.prefault('1m'),
+  })
+  .superRefine(({ reason, class: own }, context) => {
+    if (own === undefined && reason.length > longestClass)
+      addIssue(
+        context,
+        {
+          wrong: `is longer than the ${longestClass} characters of a class, and would be its own`,
+          hint: `name a class of at most ${longestClass} characters beside it, such as class: BackupFailed`,
+        },
+        ['reason'],
+      );
   })
   .transform((extra) => ({ ...extra, class: extra.class ?? extra.reason }));
 

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type YAMLMap } from 'yaml';
 import { messageOf } from '../lib/errors.ts';
-import { pathText, problemAt, type Finding, type Path, type Problem } from './problem.ts';
-import { keyText, structureOf, type Misshapen } from './structure.ts';
+import { exampleHint, pathText, problemAt, type Finding, type Path, type Problem } from './problem.ts';
+import { aliasHint, depthHint, keyText, structureOf, type Misshapen } from './structure.ts';
 
 /** More aliases than a person writes; what is nested to blow up memory has many more. */
 const maxAliasCount = 50;
@@ -23,7 +23,7 @@ export function readDocument(text: string): ReadDocument {
   } catch (error) {
     const deep = error instanceof RangeError;
     const message = deep ? 'is nested too deeply' : `cannot be read as YAML: ${messageOf(error)}`;
-    return unusable([problemAt(1, { path: [], message })]);
+    return unusable([problemAt(1, { path: [], message, hint: deep ? depthHint : exampleHint })]);
   }
 }
 
@@ -51,7 +51,7 @@ function read(text: string): ReadDocument {
     problemAt(lineAt(error.pos[0]), {
       path: [],
       message: `not valid YAML: ${plainWords[error.code] ?? error.message}`,
-      hint: yamlHints[error.code],
+      hint: yamlHints[error.code] ?? 'check the indentation and the quotes here and above',
     }),
   );
   if (syntax.length > 0) return unusable(onceEach(syntax));
@@ -86,11 +86,14 @@ const yamlHints: Record<string, string | undefined> = {
   BAD_ALIAS: starHint,
   BAD_SCALAR_START: 'put the value in quotes',
   MULTIPLE_DOCS: 'one document per file: remove the --- line',
+  MISSING_CHAR: 'close it, or put the whole value in quotes',
+  RESOURCE_EXHAUSTION: depthHint,
   BLOCK_AS_IMPLICIT_KEY: 'check the indentation, and put values that contain ": " in quotes',
 };
 
 function aliasProblem(error: ReferenceError, line: number): Problem {
-  if (error.message.includes('Excessive')) return problemAt(1, { path: [], message: 'uses too many aliases' });
+  if (error.message.includes('Excessive'))
+    return problemAt(1, { path: [], message: 'uses too many aliases', hint: aliasHint });
   const message = 'not valid YAML: an alias (*name) without its anchor (&name)';
   return problemAt(line, { path: [], message, hint: starHint });
 }

@@ -1,7 +1,15 @@
 import { UserError } from '../lib/errors.ts';
 import { readDocument } from './document.ts';
 import { misplacedTokens } from './misplaced-tokens.ts';
-import { describeProblem, findingsIn, problemAt, type Finding, type Path, type Problem } from './problem.ts';
+import {
+  describeProblem,
+  exampleHint,
+  findingsIn,
+  problemAt,
+  type Finding,
+  type Path,
+  type Problem,
+} from './problem.ts';
 import { protoKeys } from './proto-keys.ts';
 import { readText } from './read-text.ts';
 import { configSchema, type Config } from './schema.ts';
@@ -19,7 +27,7 @@ export function parseConfig(text: string, file: string): Parsed {
     return {
       ok: false,
       file,
-      problems: [...problems, problemAt(1, { path: [], message, hint: 'see config.example.yaml' })],
+      problems: [...problems, problemAt(1, { path: [], message, hint: exampleHint })],
     };
   }
   const found = [...misplacedTokens(value), ...protoKeys(value)];

@@ -12,4 +12,6 @@ export const namespaces = z
       addIssue(context, { wrong: 'leaves nothing to watch', hint: 'every pattern of include is excluded' }, [
         'exclude',
       ]);
-  });
+  })
+  // Then what is missing is the key in it.
+  .prefault({} as { include: string[] });

@@ -10,22 +10,22 @@ export interface Problem {
   path: string;
   line: number;
   message: string;
-  hint?: string;
+  hint: string;
 }
 
 /** A mistake before it is known where in the file it is. */
 export interface Finding {
   path: Path;
   message: string;
-  hint?: string;
+  hint: string;
 }
 
 export function problemAt(line: number, { path, message, hint }: Finding): Problem {
-  return { path: scrub(pathText(path)), line, message: scrub(message), ...(hint && { hint: scrub(hint) }) };
+  return { path: scrub(pathText(path)), line, message: scrub(message), hint: scrub(hint) };
 }
 
 export function describeProblem(file: string, { path, line, message, hint }: Problem): string {
-  return `${file}:${line} ${path ? `${path}: ` : ''}${message}${hint ? ` (${hint})` : ''}`;
+  return `${file}:${line} ${path ? `${path}: ` : ''}${message} (${hint})`;
 }
 
 export function pathText(path: Path): string {
@@ -53,14 +53,17 @@ export function findingsIn(issue: z.core.$ZodIssue, schema: AnySchema): Finding[
     }));
   }
   if (issue.code === 'invalid_type') {
-    if (issue.input === undefined) return [{ path, message: 'is missing' }];
+    if (issue.input === undefined) return [{ path, message: 'is missing', hint: missingHint(path) }];
     const list = issue.expected === 'array';
     return [{ path, message: list ? 'must be a list' : 'must be a group of keys', hint: list ? listHint : groupHint }];
   }
   const hint: unknown = issue.code === 'custom' ? issue.params?.hint : undefined;
-  return [{ path, message: issue.message, ...(typeof hint === 'string' && { hint }) }];
+  return [{ path, message: issue.message, hint: typeof hint === 'string' ? hint : exampleHint }];
 }
 
+export const exampleHint = 'see config.example.yaml';
+/** The lists that must be there are lists of namespaces; what is missing otherwise says itself what it wants. */
+const missingHint = (path: Path): string => `such as ${String(path.at(-1))}: ["*"]`;
 const listHint = '[a, b], or one "- a" per line';
 const groupHint = 'indented "key: value" lines below it';
 

@@ -13,4 +13,5 @@ export function protoKeys(value: unknown, path: Path = []): Finding[] {
 const refusal = (path: Path): Finding => ({
   path,
   message: path.length === 2 && path[0] === 'classes' ? 'there is no class "__proto__"' : 'is not a known key',
+  hint: 'remove it',
 });

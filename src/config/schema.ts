@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { approval } from './approval.ts';
 import { channels } from './channels.ts';
 import { classes, extraReasons, ignore, reportUnknownClasses } from './classes.ts';
-import { duration, oneOf, text, url, whole, yesOrNo } from './fields.ts';
+import { anyText, duration, oneOf, url, whole, yesOrNo } from './fields.ts';
 import { namespaces } from './namespaces.ts';
 import { actionNames } from './vocabulary.ts';
 
@@ -46,7 +46,7 @@ const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'o
 /** The contract of the file: every key, its limits and its default, as the file writes them. */
 export const configSchema = z
   .strictObject({
-    cluster: text('a name'),
+    cluster: anyText('a name', 'such as cluster: prod-eu'),
     namespaces,
     ignore,
     classes,
@@ -74,7 +74,10 @@ export const configSchema = z
       .strictObject({ url: url({ orEmpty: true }).prefault(''), every: duration('1s', '24h').prefault('1m') })
       .prefault({}),
     server: z
-      .strictObject({ host: text('an address').prefault('0.0.0.0'), port: whole(0, 65535).prefault(8080) })
+      .strictObject({
+        host: anyText('an address', 'such as 0.0.0.0, which is every address of the machine').prefault('0.0.0.0'),
+        port: whole(0, 65535).prefault(8080),
+      })
       .prefault({}),
   })
   .superRefine(reportUnknownClasses, { when: isObject }) satisfies z.ZodType<Config>;

@@ -6,6 +6,9 @@ const mostAliases = 1_000;
 /** Deeper than any configuration; what is nested to use up the stack is much deeper. */
 const mostAncestors = 100;
 
+export const depthHint = 'no setting needs more than a few levels';
+export const aliasHint = 'write the value out';
+
 /** A mistake in the structure, and where in the text it is. */
 export interface Misshapen extends Finding {
   offset: number | undefined;
@@ -30,7 +33,7 @@ export function structureOf(document: Document): Structure {
     if (here.anchor) anchors.set(here.anchor, here);
     if (ancestors.length <= mostAncestors) return undefined;
     const path = pathOf(ancestors, here).slice(0, 1); // the whole of it would fill the screen
-    found.unusable.push({ path, message: 'is nested too deeply', offset: here.range?.[0] });
+    found.unusable.push({ path, message: 'is nested too deeply', hint: depthHint, offset: here.range?.[0] });
     return visit.BREAK;
   }
 
@@ -40,7 +43,7 @@ export function structureOf(document: Document): Structure {
     // An anchor stands before its aliases, so each circle has an alias that is inside what it stands for.
     if (target && ancestors.includes(target)) found.unusable.push(circle(here, ancestors));
     if (aliases <= mostAliases) return undefined;
-    found.unusable.push({ path: [], message: 'uses too many aliases', offset: 0 });
+    found.unusable.push({ path: [], message: 'uses too many aliases', hint: aliasHint, offset: 0 });
     return visit.BREAK;
   }
 
@@ -56,7 +59,7 @@ export function structureOf(document: Document): Structure {
 const circle = (alias: Alias, ancestors: Ancestors): Misshapen => ({
   path: pathOf(ancestors, alias),
   message: 'an alias that contains itself',
-  hint: 'write the value out',
+  hint: aliasHint,
   offset: alias.range?.[0],
 });
 

@@ -1,5 +1,5 @@
 import { plain } from '../lib/plain.ts';
-import type { Api } from '../kube/api.ts';
+import type { Api, KubeObject } from '../kube/api.ts';
 import { isConflict } from '../kube/api.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';
 import type { Kind } from '../kube/resources.ts';
@@ -17,12 +17,17 @@ export interface About {
 }
 
 export interface Telling {
-  /** What happened, in the words of the condition, on the Remediation and, if given, its target. Never fails. */
+  /** What happened, in the words of the condition, on the Remediation and, if given and there, its target. Never fails. */
   tell(fix: Remediation, phase: Phase, message: string, target?: About): void;
 }
 
 /** Kubernetes Events. The name follows from what is told: a crash does not tell it twice. */
 export function createTelling({ api, clock, log }: { api: Api; clock: Clock; log: Log }): Telling {
+  /** What was applied has found its target, which a deletion then removed. Before that only its proposer said that there is one. */
+  const isThere = async ({ metadata, status }: Remediation, { kind, name, uid }: About): Promise<boolean> =>
+    status?.execution?.startedAt !== undefined ||
+    (await api.get<KubeObject>({ kind, name, namespace: metadata.namespace! }))?.metadata.uid === uid;
+
   async function write(fix: Remediation, phase: Phase, message: string, about: About): Promise<void> {
     const namespace = fix.metadata.namespace!;
     const at = iso(clock.now());
@@ -41,6 +46,7 @@ export function createTelling({ api, clock, log }: { api: Api; clock: Clock; log
       count: 1,
     };
     try {
+      if (about.kind !== 'Remediation' && !(await isThere(fix, about))) return;
       await api.create({ kind: 'Event', namespace }, body);
     } catch (error) {
       if (!isConflict(error)) log.debug({ namespace, name, error: messageOf(error) }, 'event not written');

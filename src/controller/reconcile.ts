@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Phase, Remediation } from '../kube/remediation.ts';
-import { isAttested, phaseOf } from '../kube/remediation.ts';
+import { isAttested, isTrue, phaseOf } from '../kube/remediation.ts';
 import { messageOf, RetryLater, unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
 import type { Deps } from './context.ts';
@@ -34,8 +34,6 @@ const atOnce: Outcome = { againInMs: 0 };
 /** Somebody else wrote meanwhile. */
 const soon: Outcome = { againInMs: 100 };
 const rederiveMs = 1000;
-/** Steps that an Event on the target tells, beside the one on the Remediation: somebody's kubectl describe shows them. */
-const toldOfTheTarget: readonly Phase[] = ['Applying', 'Applied', 'Recovered', 'Failed'];
 
 /** One pass over one Remediation: gather, decide, perform exactly one step. */
 export function createReconcile(deps: ReconcileDeps): (namespace: string, name: string) => Promise<Outcome> {
@@ -60,8 +58,8 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     log.info({ namespace, name, phase, reason, message }, 'phase');
     deps.onPhase(phase);
     const parsed = parsedActionOf(fix);
-    const isTold = toldOfTheTarget.includes(phase) && fix.status?.execution?.startedAt !== undefined;
-    const target = isTold && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
+    // From the approval on an Event on the target tells it as well: somebody's kubectl describe shows it.
+    const target = isTrue(fix, 'Approved') && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
     telling.tell(fix, phase, message, target);
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Api, KubeObject } from './api.ts';
+import type { Reached } from './reached.ts';
 import type { Kind } from './resources.ts';
 import { type Change, createWatch, type Watch } from './watch.ts';
 
@@ -12,6 +13,7 @@ export interface FeedDeps<V extends KubeObject> {
   /** One watch each; undefined is the whole cluster. */
   scopes: readonly Scope[];
   view(object: KubeObject): V | undefined;
+  reached?: Reached;
 }
 
 export interface Listener<V> {

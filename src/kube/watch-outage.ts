@@ -2,7 +2,7 @@ import { backoffMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { ApiError } from './api.ts';
+import { ApiError, Unreachable } from './api.ts';
 
 export interface OutageDeps {
   clock: Clock;
@@ -10,6 +10,7 @@ export interface OutageDeps {
   random: () => number;
   /** What is watched, for the log. */
   about: object;
+  onOver?(): void;
 }
 
 export interface Outage {
@@ -26,15 +27,21 @@ export interface Outage {
 /** A server may ask for a pause, but not put us to sleep. */
 const longestPauseMs = 60_000;
 
+/** Whether it may be over as soon as others reach the server: not a pause that it asked for, nor a right that is missing. */
+export const isDown = (error: unknown): boolean =>
+  error instanceof Unreachable || (error instanceof ApiError && error.code >= 500 && error.retryAfterMs === undefined);
+
 /** Counts failures in a row, and logs the first of them and the end: an outage is two lines, however long it is. */
-export function createOutage({ clock, log, random, about }: OutageDeps): Outage {
+export function createOutage({ clock, log, random, about, onOver }: OutageDeps): Outage {
   let failures = 0;
   let expiries = 0;
   let sinceMs = 0;
 
   function over(): void {
-    if (failures > 0) log.info({ ...about, failures, downMs: clock.now() - sinceMs }, 'watch is back');
+    if (failures === 0) return;
+    log.info({ ...about, failures, downMs: clock.now() - sinceMs }, 'watch is back');
     failures = 0;
+    onOver?.();
   }
 
   return {

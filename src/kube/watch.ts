@@ -7,9 +7,10 @@ import { type Api, ApiError, hasCode, isForbidden, type KubeObject, Unreachable,
 import { errorOfStatus } from './client-errors.ts';
 import { pageLimit } from './client.ts';
 import { createContact, type Sight } from './contact.ts';
+import type { Reached } from './reached.ts';
 import type { Kind } from './resources.ts';
 import { createGuard } from './watch-guard.ts';
-import { createOutage } from './watch-outage.ts';
+import { createOutage, isDown } from './watch-outage.ts';
 
 export type Change<V> = { type: 'upsert'; view: V } | { type: 'gone'; namespace: string; name: string; uid: string };
 
@@ -36,6 +37,8 @@ export interface WatchDeps<V> {
   /** Nothing could be seen in between; what happened then is told from now on, late. */
   onGap?(fromMs: number, untilMs: number): void;
   random?: () => number;
+  /** Shared with the other watches of this process. */
+  reached?: Reached | undefined;
   /** How long the server shall keep one watch open; by default random, so that our watches do not end all at once. */
   timeoutSeconds?: number;
   /** Silence after which a connection is dead; a healthy one is ended, and opened again, within a minute. */
@@ -55,6 +58,9 @@ export interface Watch {
 
 /** A server that ends each watch at once is asked no more often than this. */
 const shortestWatchMs = 1_000;
+
+/** Those that are woken together do not all ask at once. */
+const spreadMs = 1_000;
 
 /**
  * So that silence tells a dead connection from a quiet cluster, the server is asked to end each watch before it would
@@ -76,7 +82,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   const { api, clock, log, kind, namespace, random = Math.random, deadAfterMs = 90_000 } = deps;
   const about = namespace === undefined ? { kind } : { kind, namespace };
   const selector: Record<string, string> = deps.fieldSelector ? { fieldSelector: deps.fieldSelector } : {};
-  const outage = createOutage({ clock, log, random, about });
+  const outage = createOutage({ clock, log, random, about, onOver: () => deps.reached?.again() });
   const guard = createGuard(log, about);
   const contact = createContact(clock);
   let synced = false;
@@ -179,6 +185,14 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     return outage.expired(error);
   }
 
+  /** To its end, or until another watch has reached the server that gave us no good answer. */
+  async function rest(pauseMs: number, error: unknown, signal: AbortSignal): Promise<void> {
+    const untilMs = clock.now() + pauseMs;
+    const woken = isDown(error) ? deps.reached?.next() : undefined;
+    await clock.sleep(pauseMs, woken ? AbortSignal.any([signal, woken]) : signal);
+    if (woken?.aborted) await clock.sleep(Math.min(random() * spreadMs, untilMs - clock.now()), signal);
+  }
+
   return {
     silentMs: () => clock.now() - contact.heardAtMs(),
     synced: () => synced,
@@ -201,7 +215,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
           contact.failed(error, error instanceof Silent);
           if (!synced && isForbidden(error)) guard('onForbidden', () => deps.onForbidden?.());
           const pauseMs = pauseAfter(error);
-          if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+          if (pauseMs > 0) await rest(pauseMs, error, signal);
         }
       }
     },

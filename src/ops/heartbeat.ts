@@ -7,7 +7,7 @@ export type Beat = 'sent' | 'failed' | 'withheld';
 export interface HeartbeatDeps {
   clock: Clock;
   log: Log;
-  /** Read anew for every beat. Without a url there is none. */
+  /** Read anew again and again: a reload counts at once. Without a url there is no beat. */
   settings(): { url: string; every: number };
   /** Whether there is nothing that somebody should look at: who is blind must not say that all is well. */
   isWell(): boolean;
@@ -20,6 +20,8 @@ export interface HeartbeatDeps {
 const soonestMs = 10_000;
 /** Nobody waits for it; but two must not be under way at once. */
 const longestMs = 10_000;
+/** A changed configuration is taken up this soon: a pause may be a day, and the new watchdog alarms before that. */
+const lookMs = 10_000;
 
 /** Pings an outside watchdog while all is well: a dead process cannot speak. Resolves when the signal aborts. */
 export async function runHeartbeat(deps: HeartbeatDeps, signal: AbortSignal): Promise<void> {
@@ -42,13 +44,29 @@ export async function runHeartbeat(deps: HeartbeatDeps, signal: AbortSignal): Pr
     return 'sent';
   }
 
+  /** In short steps, because the settings may change. It counts what it slept: a clock that is set must not matter. */
+  async function rest(url: string, result: Beat | undefined): Promise<void> {
+    let restedMs = 0;
+    for (let now = settings(); !signal.aborted && now.url === url; now = settings()) {
+      const leftMs = pauseAfter(result, now.every) - restedMs;
+      if (leftMs <= 0) return;
+      const stepMs = Math.min(leftMs, lookMs);
+      await clock.sleep(stepMs, signal);
+      restedMs += stepMs;
+    }
+  }
+
   while (!signal.aborted) {
-    const { url, every } = settings();
+    const { url } = settings();
     const result = url ? await beat(url) : undefined;
     if (result && !signal.aborted) count(result);
-    await clock.sleep(result === 'sent' || !url ? every : Math.min(every, soonestMs), signal);
+    await rest(url, result);
   }
 }
+
+/** Without a url nothing is due before there is one. */
+const pauseAfter = (result: Beat | undefined, every: number): number =>
+  result === undefined ? Infinity : result === 'sent' ? every : Math.min(every, soonestMs);
 
 async function pingInTime({ clock, ping }: HeartbeatDeps, url: string, signal: AbortSignal): Promise<void> {
   const done = new AbortController();

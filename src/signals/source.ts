@@ -3,6 +3,7 @@ import type { History } from '../health/history.ts';
 import { isBecauseTerminating } from '../health/words.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createOptionalWatch } from '../kube/optional-watch.ts';
+import type { Reached } from '../kube/reached.ts';
 import { type EventView, type ReplicaSetView, viewReplicaSet } from '../kube/views.ts';
 import { createWatch, type Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -19,9 +20,10 @@ export interface SourceDeps {
   current(): Config;
   onSignal(signal: Signal): void;
   count(outcome: SignalOutcome, failureClass: string): void;
+  reached?: Reached;
 }
 
-type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log'> & {
+type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reached'> & {
   namespace: string | undefined;
   history: History;
   /** Another watch saw the same until then. */
@@ -29,13 +31,14 @@ type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log'> & {
 };
 
 /** Feeds the history of revisions: both roles need to know which were healthy. */
-export function watchRevisions({ api, clock, log, namespace, history, unseenSinceMs }: RevisionDeps): Watch {
+export function watchRevisions({ api, clock, log, reached, namespace, history, unseenSinceMs }: RevisionDeps): Watch {
   let blindSinceMs = unseenSinceMs;
   const observe = (view: ReplicaSetView): void => history.observe(view, clock.now());
   return createWatch<ReplicaSetView>({
     api,
     clock,
     log,
+    reached,
     kind: 'ReplicaSet',
     namespace,
     view: viewReplicaSet,
@@ -74,9 +77,9 @@ export interface SignalSource {
  * the live re-check judge it.
  */
 export function createSignalSource(deps: SourceDeps): SignalSource {
-  const { api, clock, log, current, onSignal, count } = deps;
+  const { api, clock, log, reached, current, onSignal, count } = deps;
   const { around, shelves } = createSurroundings();
-  const ground = { api, clock, log };
+  const ground = { api, clock, log, reached };
 
   function hand(signals: readonly Signal[], how: How): void {
     for (const signal of signals) onSignal({ ...signal, ...how });

@@ -46,7 +46,7 @@ test('the log lines, reasons and outcomes that the operations page quotes are in
   const reasons = [...operations.matchAll(/`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`/g)].map(([, word]) => word!);
   assert.ok(lines.length > 10 && reasons.length > 10);
   assert.deepEqual(lines.filter((line) => !code.includes(`'${line}')`)), [], 'as the last argument of a call of the log');
-  const events = /^Fix(Applied|Recovered|Failed)$/; // put together from the phase
+  const events = /^Fix(Approved|Applied|Recovered|Failed)$/; // put together from the phase
   assert.deepEqual(reasons.filter((word) => !code.includes(word) && !events.test(word)), []);
 });
 

@@ -52,7 +52,7 @@ const said: Record<string, string[]> = {
   'missing-channels': ['1 channels: needs at least one channel'],
   'missing-cluster': ['1 cluster: is missing'],
   'missing-include': ['2 namespaces.include: is missing'],
-  'missing-namespaces': ['1 namespaces: is missing'],
+  'missing-namespaces': ['1 namespaces.include: is missing'],
   'mistyped-class-in-extra-reasons': ['8 extraReasons[0].class: there is no class "CrashLop"'],
   'mistyped-key-in-ignore': ['7 ignore[0].clas: is not a known key'],
   'namespace-as-number': ['3 namespaces.include[0]: must be a namespace name or a pattern like "shop-*", not a number'],
@@ -125,6 +125,9 @@ const said: Record<string, string[]> = {
   'extra-reason-class-in-small-letters': ['7 extraReasons[0].class: must be a class name'],
   'extra-reason-in-two-words': ['7 extraReasons[0].reason: must be an event reason'],
   'extra-reason-missing': ['7 extraReasons[0].reason: is missing'],
+  'extra-reason-too-long-for-a-class': [
+    '7 extraReasons[0].reason: is longer than the 64 characters of a class, and would be its own',
+  ],
   'heartbeat-too-often': ['8 heartbeat.every: must be between 1s and 24h, not 500ms'],
   'heartbeat-url-of-files': ['7 heartbeat.url: must be an http or https URL'],
   'host-empty': ['7 server.host: must not be empty'],
@@ -151,6 +154,8 @@ for (const [mistake, want] of Object.entries(said)) {
     assert(!parsed.ok);
     const got = parsed.problems.map(({ line, path, message }) => `${line} ${path ? `${path}: ` : ''}${message}`);
     assert.deepEqual(got, want);
+    const unhelpful = parsed.problems.filter(({ hint }) => !hint);
+    assert.deepEqual(unhelpful, [], 'every problem says what to do about it');
     assert.doesNotMatch(JSON.stringify(parsed), /[Ff]ake/, 'a token was repeated');
   });
 }

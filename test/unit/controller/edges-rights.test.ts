@@ -250,15 +250,15 @@ test('what the watcher writes during a rehearsal does not make it be rehearsed a
   assert.deepEqual([rehearsals(), conditionOf(world.fix(), 'Rehearsed')?.status], [1, 'True']);
 });
 
-test('of what failed before anything was begun the target is told nothing', async () => {
+test('of what was not confirmed the target is told, too', async () => {
   const world = undoWorld();
   world.start({}, { derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: 'no' }) });
   await world.clock.advance(3_000);
   world.approve();
   await world.clock.advance(3_000);
   assert.equal(world.phase(), 'Failed');
-  const about = world.server.list('Event').map((event) => (event['involvedObject'] as { kind: string }).kind);
-  assert.deepEqual(new Set(about), new Set(['Remediation']));
+  const about = world.server.list('Event').filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment'); // prettier-ignore
+  assert.deepEqual(about.map((event) => event['reason']), ['FixApproved', 'FixFailed']); // prettier-ignore
 });
 
 test('a successor alone wakes what it replaces', async () => {

@@ -29,7 +29,7 @@ test('an undo goes from proposed to recovered, with one patch and no rights left
     assert.ok(told.includes(reason), reason);
   }
   const onTarget = world.server.list('Event').filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment'); // prettier-ignore
-  assert.deepEqual(onTarget.map((event) => event['reason']), ['FixApplying', 'FixApplied', 'FixRecovered']); // prettier-ignore
+  assert.deepEqual(onTarget.map((event) => event['reason']), ['FixApproved', 'FixApplying', 'FixApplied', 'FixRecovered']); // prettier-ignore
   stop();
 });
 

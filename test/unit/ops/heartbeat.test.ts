@@ -14,19 +14,20 @@ function aHeart(over: { every?: number; url?: string } = {}) {
   const logged: LogLine[] = [];
   const beats: Beat[] = [];
   const world = { isWell: true, answer: async (_signal: AbortSignal): Promise<void> => {} };
+  const settings = { url: over.url ?? url, every: over.every ?? 60_000 };
   const asked: string[] = [];
   const ended = runHeartbeat(
     {
       clock,
       log: recorder(logged),
-      settings: () => ({ url: over.url ?? url, every: over.every ?? 60_000 }),
+      settings: () => ({ ...settings }),
       isWell: () => world.isWell,
       ping: async (to, signal) => (asked.push(to), world.answer(signal)),
       count: (result) => beats.push(result),
     },
     stop.signal,
   );
-  return { clock, stop, logged, beats, world, asked, ended };
+  return { clock, stop, logged, beats, world, settings, asked, ended };
 }
 
 test('it is pinged at once, and then as often as asked for', async () => {
@@ -86,6 +87,53 @@ test('whoever does not answer is given up after ten seconds, and asked again', a
   assert.deepEqual([beats, aborted, logged[0]?.fields['reason']], [['sent', 'failed'], 1, 'no answer within 10 s']);
   await clock.advance(10_000);
   assert.equal(asked.length, 3);
+});
+
+const hour = 3_600_000;
+const other = 'https://other.example.com/ping';
+
+test('a shorter pause counts from the last beat, and does not wait for the end of the longer one', async () => {
+  const { clock, asked, settings } = aHeart({ every: hour });
+  await clock.advance(30_000);
+  settings.every = 60_000;
+  await clock.advance(29_000);
+  assert.equal(asked.length, 1, 'not sooner than a minute after the first');
+  await clock.advance(11_000);
+  assert.equal(asked.length, 2);
+  await clock.advance(60_000);
+  assert.equal(asked.length, 3);
+});
+
+test('a longer pause holds from the last beat on', async () => {
+  const { clock, asked, settings } = aHeart();
+  await clock.advance(30_000);
+  settings.every = 300_000;
+  await clock.advance(269_000);
+  assert.equal(asked.length, 1);
+  await clock.advance(1_000);
+  assert.equal(asked.length, 2);
+});
+
+for (const { name, from } of [
+  { name: 'another watchdog is pinged soon, whatever is left of the pause', from: url },
+  { name: 'a url that is written into the file is pinged soon', from: '' },
+])
+  test(name, async () => {
+    const { clock, asked, settings } = aHeart({ every: hour, url: from });
+    await clock.advance(60_000);
+    settings.url = other;
+    await clock.advance(10_000);
+    assert.deepEqual(asked, [...(from ? [from] : []), other]);
+    await clock.advance(hour - 60_000);
+    assert.equal(asked.at(-2), from || undefined, 'and then as often as asked for');
+  });
+
+test('a url that is removed is not pinged again', async () => {
+  const { clock, asked, settings } = aHeart();
+  await clock.advance(30_000);
+  settings.url = '';
+  await clock.advance(600_000);
+  assert.deepEqual(asked, [url]);
 });
 
 test('stopping cuts short what is under way, and is no failure', async () => {
