@@ -2,7 +2,7 @@ import type { ChannelName, Press } from '../channels/channel.ts';
 import type { Approver, Config } from '../config/schema.ts';
 import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs, isCleared, isTrue, phaseOf } from '../kube/remediation.ts';
+import { conditionOf, expiresAtMs, isCleared, isProposedByProgram, isTrue, phaseOf } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import type { Question } from '../notices/context.ts';
 import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/head.ts';
@@ -71,24 +71,26 @@ export const hangsOnAKnownMessage: Rule = ({ notice, fix }) =>
 export const isAKnownPerson: Rule = ({ press, config }) =>
   press.channel === 'console' || entriesOf(config, press.channel, press.by).length > 0
     ? undefined
-    : refuse('NotAnApprover', 'You are not on the approvers’ list.');
+    : refuse('NotAnApprover', "You are not on the approvers' list.");
 
 export const mayDecideHere: Rule = (facts) =>
   facts.press.channel === 'console' || entryFor(facts)
     ? undefined
-    : refuse('NotAllowedHere', `You are not on the approvers’ list for ${namespaceOf(facts)}.`);
+    : refuse('NotAllowedHere', `You are not on the approvers' list for ${namespaceOf(facts)}.`);
 
 export const isWatchedHere: Rule = (facts) =>
   facts.isLeft
     ? refuse('NotWatched', `${namespaceOf(facts)} is no longer watched by tapfix; nothing was done.`)
     : undefined;
 
+const wholeSeconds = (ms: number): number => Math.round(ms / 1000) * 1000;
+
 export const isStillPending: Rule = ({ fix, press, config, nowMs, timeZone }) => {
   const { state, by, at } = fix.spec.approval;
   const phase = phaseOf(fix);
   if (state !== 'Pending') {
     const who = by === press.by ? 'You' : by ? nameOf(config, by) : 'Somebody';
-    const ago = at ? ` ${spokenDuration(nowMs - Date.parse(at))} ago` : ' already';
+    const ago = at ? ` ${spokenDuration(wholeSeconds(nowMs - Date.parse(at)))} ago` : ' already';
     return refuse('AlreadyDecided', `${who} ${state.toLowerCase()} this${ago}.`);
   }
   if (phase === 'Expired') return tooLate(fix, nowMs, timeZone);
@@ -136,8 +138,12 @@ export const isAllowed: Rule = ({ fix, config }) =>
     ? undefined
     : refuse('ActionNotAllowed', `${fix.spec.action?.type} is switched off in the configuration; nothing was done.`);
 
-export const hasChanged = ({ spec }: Remediation): Refusal =>
-  refuse('NotAsShown', `The ${spec.incident.object.kind} has changed since this was shown; nothing was done.`);
+/** Of its own proposals tapfix makes another one where the target is not what it was; people's are theirs. */
+export function hasChanged(fix: Remediation): Refusal {
+  const { kind } = fix.spec.incident.object;
+  const next = isProposedByProgram(fix) ? ' A new proposal follows.' : '';
+  return refuse('NotAsShown', `The ${kind} has changed since this was shown; nothing was done.${next}`);
+}
 
 export const isAsShown: Rule = ({ fix, payload }) => (payload.shown === shownHash(fix) ? undefined : hasChanged(fix));
 

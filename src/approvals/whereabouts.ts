@@ -84,19 +84,19 @@ function theOnlyOne(
   return isFor === 'attention' || wasReadHere(card, here, hall.clock.now()) ? fix : undefined;
 }
 
-/** As long as somebody may have been writing. */
-const writingMs = 10_000;
+/** As long as somebody may take to read and to write. */
+const writingMs = 60_000;
 
 /**
- * People write of what they saw: if another one was open until just now, or this one's card is as young, they may mean
- * something else. A storm's message does not show what would be done.
+ * People write of what they saw: if another one was open until just now they may mean that. A storm's message does not
+ * show what would be done.
  */
-function wasReadHere({ spec, status }: Notice, here: readonly Remediation[], nowMs: number): boolean {
+function wasReadHere({ spec }: Notice, here: readonly Remediation[], nowMs: number): boolean {
   const isLongAgo = (time: string | undefined): boolean => nowMs - Date.parse(time ?? '') >= writingMs;
   const wasOverLongAgo = (fix: Remediation): boolean =>
     (fix.status?.conditions ?? []).every(({ lastTransitionTime }) => isLongAgo(lastTransitionTime)) &&
     (fix.spec.approval.at === undefined || isLongAgo(fix.spec.approval.at));
-  return spec.form !== 'storm' && isLongAgo(status?.postedAt) && here.filter(isSettled).every(wasOverLongAgo);
+  return spec.form !== 'storm' && here.filter(isSettled).every(wasOverLongAgo);
 }
 
 /** Whoever replies to a card speaks of that one: no word makes it another's. */

@@ -4,6 +4,7 @@ import { composeMessage } from '../../notices/compose.ts';
 import { asShown } from '../../notices/left.ts';
 import type { Card, Message } from '../../notices/message.ts';
 import { contextFor } from '../../notices/notice-body.ts';
+import { timesIn } from '../../notices/times.ts';
 import type { CommandRow, Hall } from '../hall.ts';
 import { findFix, openHere } from '../whereabouts.ts';
 
@@ -48,7 +49,8 @@ export const status: CommandRow = {
   does: 'how tapfix itself is',
   async run(command, _words, hall) {
     const open = openHere(command, hall).length;
-    const mutes = hall.mutes.active().map(({ glob, until }) => `muted: ${glob} until ${until}`);
+    const times = timesIn(hall.timeZone, hall.clock.now());
+    const mutes = hall.mutes.active().map(({ glob, until }) => `muted: ${glob} until ${times.minuteZoned(until)}`);
     const lines = [open === 1 ? '1 is open here' : `${open} are open here`, ...mutes, ...hall.status()];
     return shown(note(`tapfix on ${hall.current().cluster}`, lines));
   },

@@ -54,10 +54,10 @@ function list({ mutes, clock, timeZone }: Hall): Answer {
 async function mayNot(command: Command, glob: string, hall: Hall): Promise<Refusal | undefined> {
   if (command.channel === 'console') return undefined;
   const entries = entriesOf(hall.current(), command.channel, command.by);
-  if (entries.length === 0) return refuse('NotAnApprover', 'You are not on the approvers’ list.');
+  if (entries.length === 0) return refuse('NotAnApprover', "You are not on the approvers' list.");
   const namespace = glob.split('/')[0]!;
   const entry = entries.find((one) => mayMuteAllOf(one, namespace));
-  if (!entry) return refuse('NotAllowedHere', `You are not on the approvers’ list for all of ${namespace}.`);
+  if (!entry) return refuse('NotAllowedHere', `You are not on the approvers' list for all of ${namespace}.`);
   if (entry.kubernetesUser === undefined) return undefined;
   const isAllowed = await hall.subjectAccess(entry, isLiteral(namespace) ? namespace : '');
   return isAllowed ? undefined : refuse('RefusedByRbac', `Kubernetes does not let ${entry.kubernetesUser} approve in ${namespace}.`); // prettier-ignore

@@ -177,7 +177,7 @@ describe('who may decide, and what', { concurrency: 3 }, () => {
     await untilAsked(world);
     const pressed = world.phone.keep(/Approve undo/);
     world.configure({ approval: { approvers: [{ name: 'Ben', telegram: 222 }] } });
-    assert.match(await pressed(), /not on the approvers’ list/);
+    assert.match(await pressed(), /not on the approvers' list/);
   });
 
   test('actions: an open card says that it is switched off, and it is not done', async (t) => {

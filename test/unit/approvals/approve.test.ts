@@ -34,7 +34,10 @@ test('an approval is recorded with who, when and how, and is one audit line', as
 test('a target that is no longer as it was shown is not approved, and may still be rejected', async () => {
   const booth = aBooth();
   booth.target.prepared = { ok: true, targetHash: 'another' } as never;
-  assert.equal((await booth.press('a')).say, 'The Deployment has changed since this was shown; nothing was done.');
+  assert.equal(
+    (await booth.press('a')).say,
+    'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
+  );
   booth.target.prepared = { ok: false, reason: 'Paused', say: 'Deployment checkout is paused.' };
   assert.equal((await booth.press('a')).say, 'Deployment checkout is paused. Nothing was done.');
   assert.equal(booth.approval().state, 'Pending');

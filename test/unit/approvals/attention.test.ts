@@ -25,8 +25,8 @@ test('“Snooze 1h” is an hour from now', async () => {
 });
 
 const people = [
-  { name: 'a stranger', id: 666, say: 'You are not on the approvers’ list.', reason: 'NotAnApprover' },
-  { name: 'an approver of another namespace', id: 333, say: 'You are not on the approvers’ list for shop.', reason: 'NotAllowedHere' },
+  { name: 'a stranger', id: 666, say: "You are not on the approvers' list.", reason: 'NotAnApprover' },
+  { name: 'an approver of another namespace', id: 333, say: "You are not on the approvers' list for shop.", reason: 'NotAllowedHere' },
 ]; // prettier-ignore
 for (const verb of ['k', 'z'] as const)
   for (const { name, id, say, reason } of people)

@@ -67,19 +67,19 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     name: 'a stranger',
     facts: facts({ by: 'telegram:666' }),
     reason: 'NotAnApprover',
-    say: 'You are not on the approvers’ list.',
+    say: "You are not on the approvers' list.",
   },
   {
     name: 'a stranger with an approver’s number on another channel',
     facts: facts({ by: 'slack:123456789', channel: 'slack' }),
     reason: 'NotAnApprover',
-    say: 'You are not on the approvers’ list.',
+    say: "You are not on the approvers' list.",
   },
   {
     name: 'an approver of another namespace',
     facts: facts({ by: 'telegram:333' }),
     reason: 'NotAllowedHere',
-    say: 'You are not on the approvers’ list for shop.',
+    say: "You are not on the approvers' list for shop.",
   },
   {
     name: 'somebody else was first',
@@ -187,7 +187,7 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     name: 'it is not what was on screen',
     facts: facts({ payload: { verb: 'a', uid: aFix().metadata.uid, shown: '0123456789' } }),
     reason: 'NotAsShown',
-    say: 'The Deployment has changed since this was shown; nothing was done.',
+    say: 'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
   },
   {
     name: 'yes, without having been asked',

@@ -30,8 +30,8 @@ for (const vendor of ['telegram', 'slack'] as const) {
   test(`${vendor}: the same chain as for a button`, async () => {
     const chat = aChat(vendor);
     const say = async (line: string, by: string): Promise<string> => (await chat.reply(line, { by })).say;
-    assert.equal(await say('approve', chat.who.stranger), 'You are not on the approvers’ list.');
-    assert.equal(await say('approve', chat.who.cleo), 'You are not on the approvers’ list for shop.');
+    assert.equal(await say('approve', chat.who.stranger), "You are not on the approvers' list.");
+    assert.equal(await say('approve', chat.who.cleo), "You are not on the approvers' list for shop.");
     assert.equal(await say('approve', chat.who.ben), 'Approved; it starts now.');
     assert.equal(await say('reject', chat.who.ada), 'Ben approved this 0 s ago.');
     assert.deepEqual(audited(chat), ['NotAnApprover', 'NotAllowedHere', 'Approved', 'AlreadyDecided']);
@@ -90,7 +90,7 @@ for (const vendor of ['telegram', 'slack'] as const) {
     assert.deepEqual(chat.mutes, [{ glob: 'shop-*', until: '2026-11-16T03:14:10.000Z', by: chat.who.ada }]);
     assert.match(text(await chat.write('mute')), /shop-\* until 04:14 CET/);
     const refusals: [string, string, RegExp][] = [
-      ['mute shop-* 1h', chat.who.stranger, /not on the approvers’ list\.$/],
+      ['mute shop-* 1h', chat.who.stranger, /not on the approvers' list\.$/],
       ['mute payments 1h', chat.who.ben, /for all of payments/],
       ['mute * 1h', chat.who.ben, /for all of \*/],
       ['mute shop* 1h', chat.who.ben, /^shop\* is muted/],
@@ -160,6 +160,8 @@ test('one that nobody was told of here cannot be decided here', async () => {
 test('how tapfix is, what it knows, and what it does not', async () => {
   const chat = aChat('slack');
   assert.match(text(await chat.write('status')), /1 is open here.*channel-telegram: receiving/);
+  await chat.write('mute pay-* 1h');
+  assert.match(text(await chat.write('status')), /muted: pay-\* until \d\d:\d\d CET/);
   assert.match(text(await chat.write('help')), /\/tapfix snooze \[NAME\] \[1h\]: no sound/);
   assert.match(text(await chat.write('')), /What can be written.*in reply to a card, or where only one is open/);
   assert.match(text(await aChat('telegram').write('help')), /"\/open: what is broken now"/);

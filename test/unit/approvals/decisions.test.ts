@@ -84,13 +84,13 @@ const rows: Row[] = [
       team.change({ ...team.live(), status: { ...team.live().status, preview: { ...preview!, diff: 'another' } } });
       return team.tap('ada');
     },
-    say: 'The Deployment has changed since this was shown; nothing was done.',
+    say: 'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
     reason: 'NotAsShown',
   },
   {
     name: 'the live target has changed',
     press: (team) => ((team.target.prepared = { ok: true, targetHash: 'other' } as never), team.tap('ada')),
-    say: 'The Deployment has changed since this was shown; nothing was done.',
+    say: 'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
     reason: 'NotAsShown',
   },
   {
@@ -108,19 +108,19 @@ const rows: Row[] = [
   {
     name: 'an unknown person',
     press: (team) => team.tap('eve'),
-    say: 'You are not on the approvers’ list.',
+    say: "You are not on the approvers' list.",
     reason: 'NotAnApprover',
   },
   {
     name: 'an approver of another namespace',
     press: (team) => team.tap('cleo'),
-    say: 'You are not on the approvers’ list for shop.',
+    say: "You are not on the approvers' list for shop.",
     reason: 'NotAllowedHere',
   },
   {
     name: 'an approver whom a reload removed after the card was shown',
     press: (team) => (team.approvers.splice(0, 1), team.tap('ada')),
-    say: 'You are not on the approvers’ list.',
+    say: "You are not on the approvers' list.",
     reason: 'NotAnApprover',
   },
   {

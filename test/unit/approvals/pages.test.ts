@@ -162,7 +162,7 @@ test('it is said of nothing where the presser may not decide', async () => {
   const onPress = async ({ data }: Press): Promise<Answer> => {
     const fix = mixed.find((one) => encodePress('k', one) === data)!;
     tried.push(fix.metadata.namespace);
-    return fix.metadata.namespace === 'pay' ? { say: 'ok', alert: false } : { say: 'You are not on the approvers’ list for shop.', alert: true }; // prettier-ignore
+    return fix.metadata.namespace === 'pay' ? { say: 'ok', alert: false } : { say: "You are not on the approvers' list for shop.", alert: true }; // prettier-ignore
   };
   const list = aList({ told: () => ({ notice, message: '7', members: mixed }), onPress });
   assert.match((await list.press(onAll)).say, /^You are on it: 5 incidents/);
@@ -171,7 +171,7 @@ test('it is said of nothing where the presser may not decide', async () => {
 });
 
 test('a refusal for all of them is the answer', async () => {
-  const refusal: Answer = { say: 'You are not on the approvers’ list.', alert: true };
+  const refusal: Answer = { say: "You are not on the approvers' list.", alert: true };
   const list = aList({ onPress: async () => refusal });
   assert.deepEqual(await list.press(onAll), refusal);
 });

@@ -53,7 +53,7 @@ for (const phase of ['Expired', 'Failed'] as const)
 
 const cleared = aFix({ phase: 'Expired', conditions: [condition('IncidentCleared', '02:45:00')] });
 const before: { name: string; press: () => ReturnType<typeof pressed>; reason: string; say: RegExp }[] = [
-  { name: 'a stranger', press: () => pressed(expired, done, { id: 5 }), reason: 'NotAnApprover', say: /^You are not on the approvers’ list\.$/ },
+  { name: 'a stranger', press: () => pressed(expired, done, { id: 5 }), reason: 'NotAnApprover', say: /^You are not on the approvers' list\.$/ },
   { name: 'an approver of another namespace', press: () => pressed(expired, done, { id: 666 }), reason: 'NotAllowedHere', say: /list for shop/ },
   { name: 'one whom Kubernetes does not let approve', press: () => pressed(expired, done, { id: 777, rbac: false }), reason: 'RefusedByRbac', say: /does not let kai/ },
   { name: 'a message that shows another', press: () => pressed(expired, done, { shown: aFix({ n: 7 }) }), reason: 'UnknownMessage', say: /does not know this message/ },

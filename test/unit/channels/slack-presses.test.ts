@@ -6,7 +6,7 @@ import { refusal, tooManyRequests } from '../../support/fake-slack.ts';
 import { hurriedClock } from '../../support/hurried-clock.ts';
 import { aChannel, place, until } from './slack-rig.ts';
 
-const refused: Answer = { say: 'You are not on the approvers’ list for <shop> & co.', alert: true };
+const refused: Answer = { say: "You are not on the approvers' list for <shop> & co.", alert: true };
 const ok: Answer = { say: 'Approved; it starts now.', alert: false };
 
 test('a press reaches the handler with all that it is judged by, and is acknowledged', async (t) => {

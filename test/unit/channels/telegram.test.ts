@@ -139,11 +139,11 @@ test('a stale press is swallowed, a throwing handler is answered, and polling go
 for (const fault of [{ status: 502, body: 'Bad Gateway' }, tooManyRequests(1), 'hang up'] as const)
   test(`an answer that got lost is given again: ${JSON.stringify(fault)}`, async (t) => {
     const { fake, run, slept, said } = await aChannel(t);
-    run(async () => ({ say: 'You are not on the approvers’ list.', alert: true }));
+    run(async () => ({ say: "You are not on the approvers' list.", alert: true }));
     fake.fail('answerCallbackQuery', fault);
     fake.press('a:data');
     await until(() => fake.answers.length === 1);
-    assert.equal(fake.answers[0]!.text, 'You are not on the approvers’ list.');
+    assert.equal(fake.answers[0]!.text, "You are not on the approvers' list.");
     assert.ok(
       slept.some((ms) => ms >= 1_000 && ms <= 3_000),
       slept.join(),

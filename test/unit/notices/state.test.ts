@@ -38,7 +38,7 @@ const different: [string, string, string][] = [
   ['progress while it is applied', hash(applied(1)), hash(applied(2))],
   ['progress after it failed', hash(ended('Failed', 0)), hash(ended('Failed', 1))],
   ['the count that comes after it recovered', hash(ended('Recovered', 0)), hash(ended('Recovered', 3))],
-  ['the approvers’ list', hash(aFix()), hash(aFix(), { approvable: () => false })],
+  ["the approvers' list", hash(aFix()), hash(aFix(), { approvable: () => false })],
   ['a question', hash(aQuotaFix()), hash(aQuotaFix(), { confirming: asked })],
   ['a new member', hash(aFix()), stateHash([aFix(), aFix({ n: 2 })], aContext())],
 ];
