@@ -119,6 +119,8 @@ function forwarder(upstream: string, ca: string): Forward {
       const { method, rawHeaders } = request;
       const onward = https.request(new URL(request.url ?? '/', upstream), { method, ca, agent: false }, resolve);
       for (const [name, value] of endToEnd(rawHeaders)) onward.appendHeader(name, value);
+      // Node frames no body of a DELETE by itself: the server would take what was sent for another request.
+      if (body.length > 0) onward.setHeader('content-length', body.length);
       onward.on('error', reject);
       // A watch ends with its reader; a write once sent is the server's to finish.
       if (method === 'GET') response.once('close', () => onward.destroy());

@@ -83,6 +83,13 @@ test('a write passes through with body, token and answer, and is noted', async (
   assert.deepEqual(write, { n: 1, method: 'POST', path: '/pods', dryRun: true, user, body: { a: 1 } });
 });
 
+test('what a deletion brings along arrives as well: its preconditions', async () => {
+  const body = '{"preconditions":{"uid":"u"}}';
+  const answer = await send('DELETE', '/pods/a', body, { 'content-length': String(body.length) });
+  assert.equal(answer.statusCode, 201);
+  assert.deepEqual(arrived, [`DELETE /pods/a ${body}`]);
+});
+
 test('a write held before and dropped never reaches the server', async () => {
   const holding = proxy.holdBefore(({ path }) => path === '/held');
   const lost = assert.rejects(send('PUT', '/held'), connectionLost);

@@ -10,7 +10,8 @@ export interface Following {
   file: string;
   clock: Clock;
   signal: AbortSignal;
-  onText(text: string): void;
+  /** Rejects when it cannot be used. */
+  onText(text: string): Promise<void>;
 }
 /** Returns how many reads are under way. */
 export type Follower = (following: Following) => () => number;
@@ -26,7 +27,7 @@ export const ours: Follower = ({ file, clock, signal, onText }) => {
     text: fs.readFileSync(file, 'utf8'),
     clock,
     read,
-    onText: async (text) => onText(text),
+    onText,
     onRefused: () => undefined,
     onAsBefore: () => undefined,
   });
@@ -46,7 +47,7 @@ export const byLstat: Follower = ({ file, clock, signal, onText }) => {
       await clock.sleep(1_000, signal);
       if (signal.aborted || stamp() === last) continue;
       last = stamp();
-      onText(fs.readFileSync(file, 'utf8'));
+      await onText(fs.readFileSync(file, 'utf8'));
     }
   };
   void poll();
@@ -56,7 +57,7 @@ export const byLstat: Follower = ({ file, clock, signal, onText }) => {
 /** One watch on the file: it hangs on what the link led to at the start, and goes with it. */
 export const byOneWatch: Follower = ({ file, signal, onText }) => {
   const watcher = fs.watch(file, { persistent: false, signal }, () => {
-    if (fs.existsSync(file)) onText(fs.readFileSync(file, 'utf8'));
+    if (fs.existsSync(file)) void onText(fs.readFileSync(file, 'utf8'));
   });
   watcher.on('error', () => undefined);
   return () => 0;
@@ -66,7 +67,7 @@ export const byOneWatch: Follower = ({ file, signal, onText }) => {
 export const byAWatchThatDies: Follower = ({ file, signal, onText }) => {
   const watcher = fs.watch(dirname(file), { persistent: false, signal }, () => {
     try {
-      onText(fs.readFileSync(file, 'utf8'));
+      void onText(fs.readFileSync(file, 'utf8'));
     } catch {
       watcher.close();
     }
