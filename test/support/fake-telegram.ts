@@ -14,7 +14,7 @@ export interface SentMessage {
   buttons: { text: string; callback_data: string }[];
 }
 type Body = Record<string, unknown>;
-type Fault = { status: number; body: string } | 'hang up';
+type Fault = { status: number; body: string } | 'hang up' | 'silence';
 class Refused extends Error {
   readonly code: number;
   readonly parameters: object | undefined;
@@ -271,6 +271,7 @@ export const tooManyRequests = (seconds: number): Fault => ({
 });
 
 function misbehave(response: ServerResponse, fault: Fault): void {
+  if (fault === 'silence') return;
   if (fault === 'hang up') response.destroy();
   else response.writeHead(fault.status, { 'content-type': 'application/json' }).end(fault.body);
 }

@@ -78,9 +78,11 @@ function ofNetwork({ error }: HttpError): Trouble {
   if (cause?.type === 'invalid-json') {
     return { kind: 'Garbage', say: 'Telegram answered with something that is not its API', retryMs: otherwiseMs };
   }
+  // Of a call that it gave up grammY has nothing but a plain Error.
+  const name = cause?.name === 'Error' ? undefined : cause?.name;
   return {
     kind: 'Unreachable',
-    say: `Telegram cannot be reached (${cause?.code ?? cause?.name ?? 'no answer'})`,
+    say: `Telegram cannot be reached (${cause?.code ?? name ?? 'no answer'})`,
     retryMs: otherwiseMs,
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Answer, Handlers } from '../../../src/channels/channel.ts';
-import { createTelegram } from '../../../src/channels/telegram/telegram.ts';
+import { createTelegram, type TelegramDeps } from '../../../src/channels/telegram/telegram.ts';
 import { composeMessage } from '../../../src/notices/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { botToken, startFakeTelegram } from '../../support/fake-telegram.ts';
@@ -20,10 +20,7 @@ export const until = async (holds: () => boolean): Promise<void> => {
 /** A channel against the strict fake; its clock does not sleep, it notes how long it would have. */
 export async function aChannel(
   t: TestContext,
-  {
-    pollMs = 25_000,
-    ...over
-  }: { token?: () => Promise<string | undefined>; apiRoot?: string; pollMs?: number; chats?: () => string[] } = {},
+  { pollMs = 25_000, ...over }: Partial<TelegramDeps> & { pollMs?: number } = {},
 ) {
   const fake = await startFakeTelegram({ pollMs });
   const lines: { message: string; fields: object }[] = [];
