@@ -68,9 +68,13 @@ const isAboutTheChat = ({ error_code, description }: GrammyError): boolean =>
 export function troubleIn(chat: string, error: unknown): Trouble {
   const found = troubleOf(error);
   if (found.kind !== 'NoSuchChat') return found;
-  const say = `tapfix cannot write to ${chat}: add the bot to that chat, or check its id in channels.telegram; ${found.say}`;
+  const say = `tapfix cannot write to ${chat}: ${wayInto(chat)}, or check its id in channels.telegram; ${found.say}`;
   return { ...found, say };
 }
+
+/** A private chat bears the number of the person, above zero: https://core.telegram.org/bots/api#chat */
+const wayInto = (chat: string): string =>
+  chat.startsWith('-') ? 'add the bot to that chat' : 'press Start in the chat with the bot';
 
 /** A page instead of JSON is not the network's fault; grammY calls both the same. */
 function ofNetwork({ error }: HttpError): Trouble {

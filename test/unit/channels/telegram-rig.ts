@@ -20,9 +20,13 @@ export const until = async (holds: () => boolean): Promise<void> => {
 /** A channel against the strict fake; its clock does not sleep, it notes how long it would have. */
 export async function aChannel(
   t: TestContext,
-  { pollMs = 25_000, ...over }: Partial<TelegramDeps> & { pollMs?: number } = {},
+  {
+    pollMs = 25_000,
+    known = [place.chat],
+    ...over
+  }: Partial<TelegramDeps> & { pollMs?: number; known?: string[] } = {},
 ) {
-  const fake = await startFakeTelegram({ pollMs });
+  const fake = await startFakeTelegram({ pollMs, chats: known });
   const lines: { message: string; fields: object }[] = [];
   const slept: number[] = [];
   const note = (fields: object, message: string): void => void lines.push({ message, fields });
