@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLimits, usualLimits } from './telegram-limits.ts';
 import { parseStrictly } from './telegram-html.ts';
 
 /** A Telegram that refuses what the real one refuses. Found by trying, not by reading: see each rule. */
@@ -26,14 +27,12 @@ class Refused extends Error {
   }
 }
 
-/** https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this: in a group, and of a bot. */
-const usualLimits = { messagesAMinute: 20, callsASecond: 30 };
-
 export async function startFakeTelegram({
   chats = ['-100500'],
   pollMs = 25_000,
   sendMs = 0,
   limits = usualLimits,
+  onCall = (_method: string): void => undefined,
 } = {}) {
   const messages = new Map<number, SentMessage>();
   const answers: { id: string; text: string; alert: boolean }[] = [];
@@ -48,19 +47,8 @@ export async function startFakeTelegram({
   let nextUpdate = 1000;
   let poll: { response: ServerResponse; offset: number; timer: NodeJS.Timeout } | undefined;
   let token = botToken;
-  const recent: { method: string; chat: string; atMs: number }[] = [];
+  const isTooFast = createLimits(limits);
   let refused = 0;
-
-  function isTooFast(method: string, body: Body): boolean {
-    if (!['sendMessage', 'editMessageText'].includes(method)) return false;
-    const atMs = Date.now();
-    const chat = String(body['chat_id']);
-    const before = recent.filter((call) => call.atMs > atMs - 60_000);
-    const sent = before.filter((call) => call.method === 'sendMessage' && call.chat === chat).length;
-    recent.splice(0, recent.length, ...before, { method, chat, atMs });
-    const busy = before.filter((call) => call.atMs > atMs - 1_000).length;
-    return busy >= limits.callsASecond || (method === 'sendMessage' && sent >= limits.messagesAMinute);
-  }
 
   const reply = (response: ServerResponse, status: number, body: object): void =>
     misbehave(response, { status, body: JSON.stringify(body) });
@@ -177,13 +165,14 @@ export async function startFakeTelegram({
     request.on('end', () => {
       const [, given, method = ''] = /^\/bot([^/]+)\/(\w+)/.exec(request.url ?? '') ?? [];
       calls.push(method);
+      onCall(method);
       try {
         if (given !== token) throw new Refused(401, 'Unauthorized');
         const planned = faults.findIndex((fault) => fault.method === method);
         if (planned >= 0) return misbehave(response, faults.splice(planned, 1)[0]!.fault);
         const body = (text ? JSON.parse(text) : {}) as Body;
         if (method === 'getUpdates') return getUpdates(body, response);
-        if (isTooFast(method, body)) {
+        if (isTooFast(method, String(body['chat_id']))) {
           refused += 1;
           return misbehave(response, tooManyRequests(5));
         }
