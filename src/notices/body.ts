@@ -94,7 +94,7 @@ export function fixRow(fix: Remediation): Row[] {
   return words ? [{ label: 'Fix', lines: [words.summary, ...diffLines(fix)] }] : [];
 }
 
-const diffLines = (fix: Remediation): Line[] =>
+export const diffLines = (fix: Remediation): Line[] =>
   fix.status?.preview?.diff ? [{ code: redact(fix.status.preview.diff.trimEnd()) }] : [];
 
 function rehearsal(fix: Remediation, context: CardContext): Line[] {

@@ -6,6 +6,7 @@ import { line } from '../lib/plain.ts';
 import { redact } from '../lib/redact.ts';
 import { actionWords } from './action-words.ts';
 import { attentionLines } from './attention.ts';
+import { diffLines } from './body.ts';
 import type { CardContext } from './context.ts';
 import { isPending } from './context.ts';
 import { headOf } from './head.ts';
@@ -42,9 +43,8 @@ export function composeDetails(fix: Remediation, events: readonly EventView[] | 
 function fixLines(fix: Remediation, say: (text: string) => string): Line[] {
   const words = actionWords(fix);
   const { rationale } = fix.spec;
-  const diff = fix.status?.preview?.diff.trimEnd();
   const why = rationale.split(`${undoIntro}\n`)[0]!.trim();
-  return [...(words ? [words.summary] : []), ...(diff ? [{ code: redact(diff) }] : []), ...(why ? [say(why)] : [])];
+  return [...(words ? [words.summary] : []), ...diffLines(fix), ...(why ? [say(why)] : [])];
 }
 
 function whoLines(fix: Remediation, context: Context): string[] {

@@ -13,29 +13,45 @@ export const secrets = ['hunter2-s3cr3t-Zq9', 'AKIAIOSFODNN7EXAMPLE', 'ghp_16C7e
 const [plain, aws, git, slack, telegram, key, jwt] = secrets;
 const planted = fc.constantFrom(` password=${plain} `, ` DB_PASSWORD: "${plain}" `, ` postgres://app:${plain}@db:5432/shop `, ` {"token": "${plain}"} `, ` aws ${aws} `, ` git clone https://${git}@github.com/x/y `, ` slack ${slack} `, ` https://api.telegram.org/bot${telegram}/sendMessage `, `\n-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, ` Authorization: Bearer ${jwt}\n`); // prettier-ignore
 
-/** How many texts were made, and how many of them hold a secret: thousands of Remediations have tens each. */
-export const made = { texts: 0, planted: 0 };
+/**
+ * Each text bears a number of its own, so that it is known again in what a renderer is handed: most of what a Remediation
+ * says is on its card, much only in its Details, some nowhere. Where a secret was planted is remembered.
+ */
+const mark = fc.noBias(fc.nat()).map((n) => `¤${n.toString(36)}¤`);
+const plantedIn = new Set<string>();
 export const leaks = (text: string): string[] => secrets.filter((secret) => text.includes(secret));
 
-const fitted = (text: string, max: number): string => {
-  const fit = text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ').slice(0, max).replace(/[\uD800-\uDBFF]$/, ''); // prettier-ignore
-  made.texts += 1;
-  if (leaks(fit).length > 0) made.planted += 1;
-  return fit;
-};
-const times = fc.constantFrom(1, 1, 1, 1, 4, 40);
+/** Counts the texts, and those with a secret, that reached a renderer. */
+export function countTexts() {
+  const texts = new Set<string>();
+  return {
+    hand: (message: object): void => {
+      for (const [marked] of JSON.stringify(message).matchAll(/¤[0-9a-z]+¤/g)) texts.add(marked);
+    },
+    texts: (): number => texts.size,
+    planted: (): number => [...texts].filter((marked) => plantedIn.has(marked)).length,
+  };
+}
+
+const fitted = (text: string, max: number): string =>
+  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ').slice(0, max).replace(/[\uD800-\uDBFF]$/, ''); // prettier-ignore
+/** Now and then nothing, or much of the same. */
+const times = fc.oneof(
+  { arbitrary: fc.constant(1), weight: 26 },
+  { arbitrary: fc.constantFrom(4, 4, 4, 40), weight: 4 },
+  { arbitrary: fc.constant(0), weight: 1 },
+);
+const textOf = (of: fc.Arbitrary<string>, max: number): fc.Arbitrary<string> =>
+  fc.tuple(fc.array(of, { maxLength: 40 }), fc.nat(), mark, times).map(([pieces, at, marked, often]) => {
+    const whole = pieces.toSpliced(at % (pieces.length + 1), 0, marked).join('');
+    const text = fitted(whole.repeat(often), max);
+    if (leaks(text).length > 0) plantedIn.add(marked);
+    return text;
+  });
 /** Never longer than the schema allows, and mostly short. */
-const names = (max: number) =>
-  fc
-    .tuple(fc.array(piece, { maxLength: 40 }), times)
-    .map(([pieces, often]) => fitted(pieces.join('').repeat(often), max));
-const words = (max: number) =>
-  fc
-    .tuple(
-      fc.array(fc.oneof({ arbitrary: piece, weight: 15 }, { arbitrary: planted, weight: 1 }), { maxLength: 40 }),
-      times,
-    ) // prettier-ignore
-    .map(([pieces, often]) => fitted(pieces.join('').repeat(often), max));
+const names = (max: number) => textOf(piece, max);
+export const words = (max: number) =>
+  textOf(fc.oneof({ arbitrary: piece, weight: 15 }, { arbitrary: planted, weight: 1 }), max);
 /** What no schema saw: a line of a megabyte. */
 export const megabyte = words(1_000).map((text) => (text || 'x').repeat(Math.ceil(1_048_576 / (text.length || 1))));
 const lines = fc.array(words(512), { maxLength: 10 });

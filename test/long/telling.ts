@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createConfirms } from '../../src/approvals/confirms.ts';
 import type { Channel, ChannelName } from '../../src/channels/channel.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { ApiError, Unreachable } from '../../src/kube/api.ts';
 import type { Notice } from '../../src/kube/notice.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { RetryLater } from '../../src/lib/errors.ts';
+import { nameOfNotice } from '../../src/notices/notice-body.ts';
 import { createOutbox } from '../../src/notices/outbox.ts';
 import { fakeServer } from '../support/fake-api.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -12,14 +14,18 @@ import { aConfig, aFix, at, condition, uidOf } from '../support/fixes.ts';
 import { silentLog } from '../unit/notices/desk.ts';
 import type { Random } from './random.ts';
 
-/** A kill between the vendor's taking a message and the one patch that says so may repeat that message. */
+/** A kill between the vendor's taking a message and the one patch that says so may repeat that message, and no other. */
 export interface Ending {
   fixes: number;
   messages: number;
   windows: number;
   repeated: number;
   kills: number;
+  /** With a vendor down. */
+  killsInOutage: number;
   outages: number;
+  /** Of five minutes or more. */
+  longOutages: number;
   faults: number;
   /** Messages that told of a storm. */
   storms: number;
@@ -30,21 +36,32 @@ const withReady = (fix: Remediation, ready: number): Remediation => ({
   status: { ...fix.status, sightings: { ...fix.status!.sightings!, ready } },
 });
 
+/** Two vendors, each with outages of its own. */
+const vendors = ['telegram', 'slack'] as const;
+const channelsOf = (): Config['channels'] => ({
+  telegram: { chat: '-100500', routes: [], apiRoot: '' },
+  slack: { channel: 'C0123456789', routes: [], apiUrl: '' },
+});
+
 const never = new Promise<never>(() => undefined);
 
 export async function tellThrough(random: Random): Promise<Ending> {
   const clock = fakeClock(Date.parse(at('02:12:40')));
   const server = fakeServer(clock);
-  const config = aConfig();
+  const config = aConfig({ channels: channelsOf() });
   const fixes = new Map<string, Remediation>();
-  const posted = new Map<string, number>(); // by a Notice's first member: its name follows from it
+  const posted = new Map<string, { by: object; times: number }>(); // by a Notice's name: which process posted it last
+  const wrong: string[] = [];
   const shownBy = new Map<string, { name: string; headlines: string[] }>(); // by message id
-  const ending: Ending = { fixes: 0, messages: 0, windows: 0, repeated: 0, kills: 0, outages: 0, faults: 0, storms: 0 };
-  const chaosEndsMs = clock.now() + random.int(60_000, 300_000);
+  const ending: Ending = { fixes: 0, messages: 0, windows: 0, repeated: 0, kills: 0, killsInOutage: 0, outages: 0, longOutages: 0, faults: 0, storms: 0 }; // prettier-ignore
+  const chaosEndsMs = clock.now() + random.int(60_000, random.chance(0.1) ? 900_000 : 300_000);
   const isChaos = (): boolean => clock.now() < chaosEndsMs;
 
   const notices = (): Notice[] => structuredClone(server.list('Notice')) as unknown as Notice[];
-  let outageUntilMs = 0;
+  const isPosted = (name: string): boolean =>
+    (server.get('Notice', 'tapfix', name) as Notice | undefined)?.status?.message !== undefined;
+  const outageUntilMs = { telegram: 0, slack: 0 };
+  const isDown = (vendor: (typeof vendors)[number]): boolean => clock.now() < outageUntilMs[vendor];
   const probability = random.pick([0, 0.03, 0.15]);
   const errors = [new Unreachable('connection reset'), new ApiError('etcd leader changed', 500, 'InternalError'), new ApiError('slow down', 429, 'TooManyRequests')]; // prettier-ignore
   const fails = (): boolean => isChaos() && random.chance(probability) && ++ending.faults > 0;
@@ -69,39 +86,48 @@ export async function tellThrough(random: Random): Promise<Ending> {
       if (dead) await never;
     };
     const api = server.client({ before: mayDie, after: mayDie });
-    async function vendor(work: () => string): Promise<string> {
+    async function call(vendor: (typeof vendors)[number], work: () => string): Promise<string> {
       await mayDie();
       if (dead) return never; // killed meanwhile
-      if (clock.now() < outageUntilMs) throw random.pick([new RetryLater('down', 5_000), new Error('refused')]);
+      if (isDown(vendor)) throw random.pick([new RetryLater('down', 5_000), new Error('refused')]);
       const id = work();
       await mayDie();
       return id;
     }
-    const channel: Channel = {
-      name: 'telegram',
+    /** Again only if whoever posted it was killed before any Notice said so. */
+    function noted({ members: [first], form, ...address }: Notice['spec']): string {
+      const name = nameOfNotice(address, form, first!.uid);
+      const before = posted.get(name);
+      if (before?.by === stop) wrong.push(`${first!.name} twice by one process in ${address.channel}`);
+      if (before && isPosted(name)) wrong.push(`${first!.name} again in ${address.channel}, though its Notice says it was posted`); // prettier-ignore
+      posted.set(name, { by: stop, times: (before?.times ?? 0) + 1 });
+      ending.messages += 1;
+      return name;
+    }
+    const channel = (vendor: (typeof vendors)[number]): Channel => ({
+      name: vendor,
       post: (place, message) =>
-        vendor(() => {
-          const first = (place as Notice['spec']).members[0]!.uid;
-          posted.set(first, (posted.get(first) ?? 0) + 1);
-          ending.messages += 1;
+        call(vendor, () => {
+          const name = noted(place as Notice['spec']);
           const id = String(4_710 + ending.messages);
-          shownBy.set(id, { name: first, headlines: message.cards.map(({ headline }) => headline) });
+          shownBy.set(id, { name, headlines: message.cards.map(({ headline }) => headline) });
           return id;
         }),
       edit: async (_place, id, message) =>
-        void (await vendor(() => {
+        void (await call(vendor, () => {
           shownBy.get(id)!.headlines = message.cards.map(({ headline }) => headline);
           return id;
         })),
       run: async () => {},
       health: () => ({ ok: true, detail: '' }),
-    };
+    });
+    const channels = new Map<ChannelName, Channel>(vendors.map((vendor) => [vendor, channel(vendor)]));
     const outbox = createOutbox({
       api,
       clock,
       log: silentLog,
       current: () => config,
-      channels: () => new Map<ChannelName, Channel>([['telegram', channel]]),
+      channels: () => channels,
       namespace: 'tapfix',
       timeZone: 'UTC',
       confirms: createConfirms({ clock, signal: stop.signal }),
@@ -109,12 +135,11 @@ export async function tellThrough(random: Random): Promise<Ending> {
     });
     outbox.onNotices(notices());
     outbox.onFixes(structuredClone([...fixes.values()]));
-    return { outbox, isDead: () => dead, kill: () => ((dead = true), stop.abort()) };
+    return { outbox, id: stop, isDead: () => dead, kill: () => ((dead = true), stop.abort()) };
   }
 
-  /** Posted more often than any Notice says: what a kill at this moment can make it repeat. */
-  const openWindows = (): number =>
-    [...posted.keys()].filter((first) => !notices().some(({ spec, status }) => spec.members[0]!.uid === first && status?.message)).length; // prettier-ignore
+  /** What this process posted and no Notice says: what a kill at this moment makes the next one repeat. */
+  const openWindows = (): number => [...posted].filter(([name, { by }]) => by === process.id && !isPosted(name)).length;
 
   let process = start();
   /** The watches, late: each change in its order, and now and then a whole list. */
@@ -152,8 +177,10 @@ export async function tellThrough(random: Random): Promise<Ending> {
     const open = fixes.get(uidOf(one));
     if (open && !closed.has(uidOf(one)) && random.chance(0.1)) put(withReady(open, random.int(0, 3)));
     if (isChaos() && random.chance(0.04)) {
+      const lastsMs = random.int(1_000, random.chance(0.2) ? 600_000 : 60_000);
+      outageUntilMs[random.pick(vendors)] = clock.now() + lastsMs;
       ending.outages += 1;
-      outageUntilMs = clock.now() + random.int(1_000, 60_000);
+      if (lastsMs >= 300_000) ending.longOutages += 1;
     }
     for (let n = random.int(1, 5); n > 0; n--) {
       await clock.advance(random.int(0, 1_000));
@@ -162,31 +189,37 @@ export async function tellThrough(random: Random): Promise<Ending> {
     if (process.isDead() || (isChaos() && random.chance(0.05))) {
       process.kill();
       ending.kills += 1;
+      if (vendors.some(isDown)) ending.killsInOutage += 1;
       ending.windows += openWindows();
       await clock.advance(random.int(0, 20_000));
       untold.length = 0;
       process = start();
     }
   }
+  while (vendors.some(isDown)) await clock.advance(30_000);
   for (let n = 0; n < 40; n++) {
     await clock.advance(5_000);
     relist();
   }
   await clock.advance(15 * 60_000); // counts follow slowly
 
-  for (const [uid, { metadata }] of fixes) {
-    const holding = notices().filter(({ spec }) => spec.members.some((member) => member.uid === uid));
-    const isTold = holding.length === 1 && holding[0]!.status?.message !== undefined;
-    if (closed.has(uid)) assert.ok(holding.length <= 1, `${metadata.name} is in ${holding.length} messages`);
-    else assert.ok(isTold, `${metadata.name} is in ${holding.length} messages, posted: ${isTold}`);
-  }
-  ending.storms = notices().filter(({ spec }) => spec.form === 'storm').length;
-  for (const times of posted.values()) ending.repeated += times - 1;
+  const all = notices();
+  for (const [uid, { metadata }] of fixes)
+    for (const vendor of vendors) {
+      const here = all.filter(({ spec }) => spec.channel === vendor);
+      const holding = here.filter(({ spec }) => spec.members.some((member) => member.uid === uid));
+      const isTold = holding.length === 1 && holding[0]!.status?.message !== undefined;
+      const what = `${metadata.name} is in ${holding.length} messages in ${vendor}, posted: ${isTold}`;
+      assert.ok(isTold || (closed.has(uid) && holding.length <= 1), what);
+    }
+  ending.storms = all.filter(({ spec }) => spec.form === 'storm').length;
+  for (const { times } of posted.values()) ending.repeated += times - 1;
+  assert.deepEqual(wrong, []);
   assert.ok(ending.repeated <= ending.windows, `${ending.repeated} repeated, ${ending.windows} windows`);
   // The message that a Notice knows is the one that is kept up to date.
-  for (const { spec, status } of notices()) {
+  for (const { metadata, spec, status } of all) {
     const shown = shownBy.get(status!.message!)!;
-    assert.equal(shown.name, spec.members[0]!.uid);
+    assert.equal(shown.name, metadata.name);
     if (spec.members.length > 1 || spec.form === 'storm') continue;
     const { uid } = spec.members[0]!;
     const crashing = `keeps crashing, ${fixes.get(uid)!.status!.sightings!.ready}/3 ready`;

@@ -1,5 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLimits, usualLimits } from './telegram-limits.ts';
+import { parseStrictly } from './telegram-html.ts';
 
 /** A Telegram that refuses what the real one refuses. Found by trying, not by reading: see each rule. */
 export const botToken = '123456789:AAFakeFakeFakeFakeFakeFakeFakeFakeFake';
@@ -14,7 +16,7 @@ export interface SentMessage {
   buttons: { text: string; callback_data: string }[];
 }
 type Body = Record<string, unknown>;
-type Fault = { status: number; body: string } | 'hang up';
+type Fault = { status: number; body: string } | 'hang up' | 'silence';
 class Refused extends Error {
   readonly code: number;
   readonly parameters: object | undefined;
@@ -25,14 +27,12 @@ class Refused extends Error {
   }
 }
 
-/** https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this: in a group, and of a bot. */
-const usualLimits = { messagesAMinute: 20, callsASecond: 30 };
-
 export async function startFakeTelegram({
   chats = ['-100500'],
   pollMs = 25_000,
   sendMs = 0,
   limits = usualLimits,
+  onCall = (_method: string): void => undefined,
 } = {}) {
   const messages = new Map<number, SentMessage>();
   const answers: { id: string; text: string; alert: boolean }[] = [];
@@ -47,19 +47,8 @@ export async function startFakeTelegram({
   let nextUpdate = 1000;
   let poll: { response: ServerResponse; offset: number; timer: NodeJS.Timeout } | undefined;
   let token = botToken;
-  const recent: { method: string; chat: string; atMs: number }[] = [];
+  const isTooFast = createLimits(limits);
   let refused = 0;
-
-  function isTooFast(method: string, body: Body): boolean {
-    if (!['sendMessage', 'editMessageText'].includes(method)) return false;
-    const atMs = Date.now();
-    const chat = String(body['chat_id']);
-    const before = recent.filter((call) => call.atMs > atMs - 60_000);
-    const sent = before.filter((call) => call.method === 'sendMessage' && call.chat === chat).length;
-    recent.splice(0, recent.length, ...before, { method, chat, atMs });
-    const busy = before.filter((call) => call.atMs > atMs - 1_000).length;
-    return busy >= limits.callsASecond || (method === 'sendMessage' && sent >= limits.messagesAMinute);
-  }
 
   const reply = (response: ServerResponse, status: number, body: object): void =>
     misbehave(response, { status, body: JSON.stringify(body) });
@@ -101,6 +90,7 @@ export async function startFakeTelegram({
   /** Of a group that became a supergroup only who wants to write is told: check_chat_access of tdlib/telegram-bot-api. */
   function reachable(body: Body, to: 'write' | 'edit' | 'read'): string {
     const chat = String(body['chat_id']);
+    if (kicked.has(chat) && isPrivate(chat)) throw new Refused(403, 'Forbidden: bot was blocked by the user');
     if (kicked.has(chat)) throw new Refused(403, 'Forbidden: bot was kicked from the supergroup chat');
     const migrate_to_chat_id = moved.get(chat);
     if (migrate_to_chat_id !== undefined && to === 'write')
@@ -120,8 +110,9 @@ export async function startFakeTelegram({
       throw new Refused(400, 'Bad Request: BUTTON_DATA_INVALID');
     }
     const thread = body['message_thread_id'] as number | undefined;
-    // The first topic of a forum has no number.
-    if (thread === 1 || goneTopics.has(Number(thread))) throw new Refused(400, 'Bad Request: message thread not found');
+    // The first topic of a forum has no number, and who talks with a bot has none at all.
+    const isNone = thread !== undefined && (thread === 1 || goneTopics.has(thread) || isPrivate(chat));
+    if (isNone) throw new Refused(400, 'Bad Request: message thread not found');
     const replyTo = (body['reply_parameters'] as { message_id?: number } | undefined)?.message_id;
     const where = { chat, ...(thread !== undefined && { thread }), ...(replyTo !== undefined && { replyTo }) };
     return { ...where, text, silent: body['disable_notification'] === true, buttons };
@@ -129,12 +120,12 @@ export async function startFakeTelegram({
 
   const methods: Record<string, (body: Body) => unknown> = {
     getMe: () => ({ id: 123456789, is_bot: true, first_name: 'tapfix', username: 'tapfix_bot' }),
-    getChat: (body) => ({ id: Number(reachable(body, 'read')), type: 'supergroup' }),
+    getChat: (body) => chatOf(reachable(body, 'read')),
     sendChatAction: (body) => reachable(body, 'write') !== '',
     sendMessage(body) {
       const id = 4711 + messages.size;
       messages.set(id, { id, ...checked(body, 'write') });
-      return { message_id: id, date: 0, chat: { id: Number(body['chat_id']), type: 'supergroup' } };
+      return { message_id: id, date: 0, chat: chatOf(String(body['chat_id'])) };
     },
     editMessageText(body) {
       const before = messages.get(Number(body['message_id']));
@@ -147,7 +138,7 @@ export async function startFakeTelegram({
         );
       }
       messages.set(before.id, { ...before, text: next.text, buttons: next.buttons });
-      return { message_id: before.id, date: 0, chat: { id: Number(before.chat), type: 'supergroup' } };
+      return { message_id: before.id, date: 0, chat: chatOf(before.chat) };
     },
     /** https://core.telegram.org/bots/api#botcommand */
     setMyCommands(body) {
@@ -174,13 +165,14 @@ export async function startFakeTelegram({
     request.on('end', () => {
       const [, given, method = ''] = /^\/bot([^/]+)\/(\w+)/.exec(request.url ?? '') ?? [];
       calls.push(method);
+      onCall(method);
       try {
         if (given !== token) throw new Refused(401, 'Unauthorized');
         const planned = faults.findIndex((fault) => fault.method === method);
         if (planned >= 0) return misbehave(response, faults.splice(planned, 1)[0]!.fault);
         const body = (text ? JSON.parse(text) : {}) as Body;
         if (method === 'getUpdates') return getUpdates(body, response);
-        if (isTooFast(method, body)) {
+        if (isTooFast(method, String(body['chat_id']))) {
           refused += 1;
           return misbehave(response, tooManyRequests(5));
         }
@@ -221,11 +213,12 @@ export async function startFakeTelegram({
     },
     /** Somebody writes; without a text it is no command. */
     write(text: string, { from = 123456789, chat = '-100500', replyTo = 0, forwarded = false } = {}): number {
+      mustBeIn(chat, from);
       const message_id = nextUpdate;
       const message = {
         message_id,
         date: 1,
-        chat: { id: Number(chat), type: 'supergroup' },
+        chat: chatOf(chat),
         from: { id: from, is_bot: false, first_name: 'Ada' },
         text,
         ...(replyTo && { reply_to_message: { message_id: replyTo, date: 1, chat: { id: Number(chat) } } }),
@@ -236,13 +229,14 @@ export async function startFakeTelegram({
       return message_id;
     },
     press(data: string, { from = 123456789, message = 4711, chat = '-100500', old = false } = {}): string {
+      mustBeIn(chat, from);
       const id = `query-${nextUpdate}`;
       if (old) stale.add(id);
       const isOurs = messages.get(message)?.chat === chat;
       const pressed = {
         message_id: message,
         date: 1,
-        chat: { id: Number(chat), type: 'supergroup' },
+        chat: chatOf(chat),
         ...(isOurs && { from: { id: Number(token.split(':')[0]), is_bot: true, first_name: 'tapfix' } }),
       };
       updates.push({
@@ -260,6 +254,10 @@ export async function startFakeTelegram({
   };
 }
 
+function mustBeIn(chat: string, person: number): void {
+  if (isPrivate(chat) && chat !== String(person)) throw new Error(`${person} is not in the private chat ${chat}`);
+}
+
 export const tooManyRequests = (seconds: number): Fault => ({
   status: 429,
   body: JSON.stringify({
@@ -271,24 +269,20 @@ export const tooManyRequests = (seconds: number): Fault => ({
 });
 
 function misbehave(response: ServerResponse, fault: Fault): void {
+  if (fault === 'silence') return;
   if (fault === 'hang up') response.destroy();
   else response.writeHead(fault.status, { 'content-type': 'application/json' }).end(fault.body);
 }
 
-const tags = /^(b|i|u|s|code|pre|blockquote|blockquote expandable)$/;
-
-/** Telegram's HTML: few tags, properly nested, every other < > & escaped; returns the text people see. */
+/** The text that people see of it. */
 function parsed(html: string): string {
-  const open: string[] = [];
-  const cannot = (why: string): Refused => new Refused(400, `Bad Request: can't parse entities: ${why}`);
-  const text = html.replace(/<(\/?)([^<>]*)>|[<>]/g, (whole, slash?: string, tag?: string) => {
-    if (tag === undefined || !tags.test(tag)) throw cannot(`unsupported start tag "${tag ?? whole}"`);
-    const name = tag.split(' ')[0]!;
-    if (!slash) open.push(name);
-    else if (open.pop() !== name) throw cannot('unexpected end tag');
-    return '';
-  });
-  if (open.length > 0) throw cannot(`can't find end tag corresponding to start tag "${open.at(-1)}"`);
-  if (/&(?!(lt|gt|amp|quot|#\d+);)/.test(text)) throw cannot('unescaped &');
-  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+  try {
+    return parseStrictly(html);
+  } catch (error) {
+    throw new Refused(400, `Bad Request: can't parse entities: ${String(error)}`);
+  }
 }
+
+/** Of somebody with the bot: it bears that person's number. https://core.telegram.org/bots/api#chat */
+const isPrivate = (chat: string): boolean => !chat.startsWith('-');
+const chatOf = (chat: string): object => ({ id: Number(chat), type: isPrivate(chat) ? 'private' : 'supergroup' });

@@ -29,11 +29,14 @@ export interface Commands {
 
 const notHere = refuse('UnknownMessage', 'tapfix does not speak in this chat; nothing was done.');
 
+/** Nothing at all, and what Telegram's own Start button writes. */
+const firstWords: Readonly<Record<string, string>> = { '': 'help', start: 'help' };
+
 export function createCommands(hall: Hall): Commands {
   async function onCommand(command: Command): Promise<Answer> {
     if (!isSpokenHere(command, hall)) return hall.audit(command, notHere);
     const [name = '', ...words] = command.text.split(/\s+/);
-    const row = commands.find((one) => one.name === (name || 'help').toLowerCase());
+    const row = commands.find((one) => one.name === (firstWords[name.toLowerCase()] ?? name.toLowerCase()));
     if (row) return row.run(command, words, hall);
     return { say: `tapfix does not know ${name.slice(0, 40)}; help says what it knows.`, alert: true };
   }

@@ -68,9 +68,13 @@ const isAboutTheChat = ({ error_code, description }: GrammyError): boolean =>
 export function troubleIn(chat: string, error: unknown): Trouble {
   const found = troubleOf(error);
   if (found.kind !== 'NoSuchChat') return found;
-  const say = `tapfix cannot write to ${chat}: add the bot to that chat, or check its id in channels.telegram; ${found.say}`;
+  const say = `tapfix cannot write to ${chat}: ${wayInto(chat)}, or check its id in channels.telegram; ${found.say}`;
   return { ...found, say };
 }
+
+/** A private chat bears the number of the person, above zero: https://core.telegram.org/bots/api#chat */
+const wayInto = (chat: string): string =>
+  chat.startsWith('-') ? 'add the bot to that chat' : 'press Start in the chat with the bot';
 
 /** A page instead of JSON is not the network's fault; grammY calls both the same. */
 function ofNetwork({ error }: HttpError): Trouble {
@@ -78,9 +82,11 @@ function ofNetwork({ error }: HttpError): Trouble {
   if (cause?.type === 'invalid-json') {
     return { kind: 'Garbage', say: 'Telegram answered with something that is not its API', retryMs: otherwiseMs };
   }
+  // Of a call that it gave up grammY has nothing but a plain Error.
+  const name = cause?.name === 'Error' ? undefined : cause?.name;
   return {
     kind: 'Unreachable',
-    say: `Telegram cannot be reached (${cause?.code ?? cause?.name ?? 'no answer'})`,
+    say: `Telegram cannot be reached (${cause?.code ?? name ?? 'no answer'})`,
     retryMs: otherwiseMs,
   };
 }

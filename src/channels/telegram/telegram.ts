@@ -18,13 +18,16 @@ export interface TelegramDeps {
   chats: () => readonly string[];
   log: Log;
   clock: Clock;
+  /** After so long without an answer a call is given up: longer than a poll lasts. */
+  callTimeoutSeconds?: number;
 }
 
 /** The library's default of 500 s would hold a message back for minutes. */
-const callTimeoutSeconds = 45;
+const usualTimeoutSeconds = 45;
 
 /** Telegram as a channel. Only Api of grammY is used: its polling cannot be interrupted or supervised. */
-export function createTelegram({ token, apiRoot, chats: own, log, clock }: TelegramDeps): Channel {
+export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps }: TelegramDeps): Channel {
+  const { callTimeoutSeconds = usualTimeoutSeconds } = deps;
   const chats = createChats(log, own);
   let client: { token: string; api: Api } | undefined;
 

@@ -102,6 +102,13 @@ test('Details shows everybody in the chat what the card has no room for', async 
   assert.deepEqual(words(booth), ['Shown']);
 });
 
+test('Details hides in the diff what the card hides in it', async () => {
+  const preview = { diff: 'env DB_PASSWORD  hunter2 → password=hunter3', targetHash: 'abc', at: at('02:12:36') };
+  const { show } = await aBooth(aFix({ status: { preview } })).press('d');
+  assert.doesNotMatch(JSON.stringify(show), /hunter3/);
+  assert.match(JSON.stringify(show), /password=\[redacted\]/);
+});
+
 test('Details in another chat shows nothing, and without events it says so', async () => {
   const booth = aBooth();
   assert.match((await booth.press('d', 123456789, { place: { chat: '-1' } })).say, /does not know this message/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Answer, Handlers } from '../../../src/channels/channel.ts';
-import { createTelegram } from '../../../src/channels/telegram/telegram.ts';
+import { createTelegram, type TelegramDeps } from '../../../src/channels/telegram/telegram.ts';
 import { composeMessage } from '../../../src/notices/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { botToken, startFakeTelegram } from '../../support/fake-telegram.ts';
@@ -22,10 +22,11 @@ export async function aChannel(
   t: TestContext,
   {
     pollMs = 25_000,
+    known = [place.chat],
     ...over
-  }: { token?: () => Promise<string | undefined>; apiRoot?: string; pollMs?: number; chats?: () => string[] } = {},
+  }: Partial<TelegramDeps> & { pollMs?: number; known?: string[] } = {},
 ) {
-  const fake = await startFakeTelegram({ pollMs });
+  const fake = await startFakeTelegram({ pollMs, chats: known });
   const lines: { message: string; fields: object }[] = [];
   const slept: number[] = [];
   const note = (fields: object, message: string): void => void lines.push({ message, fields });

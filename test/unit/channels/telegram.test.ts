@@ -60,10 +60,16 @@ const failures = [
     afterMs: 5_000,
     says: /cannot be reached/,
   },
+  {
+    name: 'an answer that does not come is not waited for',
+    fault: 'silence' as const,
+    afterMs: 5_000,
+    says: /cannot be reached \(no answer\)/,
+  },
 ];
 for (const { name, fault, afterMs, says } of failures) {
   test(`posting: ${name}`, async (t) => {
-    const { fake, channel } = await aChannel(t);
+    const { fake, channel } = await aChannel(t, { callTimeoutSeconds: 0.2 });
     fake.fail('sendMessage', fault);
     await assert.rejects(channel.post(place, card), (error) => {
       assert.ok(error instanceof RetryLater);
@@ -227,6 +233,31 @@ test('a second poller, garbage, 5xx and 429: polling survives them all', async (
   assert.ok(slept.includes(3_000));
   const kinds = lines.map(({ fields }) => (fields as { kind?: string }).kind).filter(Boolean);
   assert.deepEqual(kinds, ['Garbage', 'ServerError', 'TooFast', 'Unreachable', 'SecondPoller']);
+});
+
+test('a poll that is never answered is given up, said once, and begun again with back-off', async (t) => {
+  const { fake, channel, slept, lines, run } = await aChannel(t, { pollMs: 20, callTimeoutSeconds: 0.2 });
+  for (let n = 0; n < 3; n++) fake.fail('getUpdates', 'silence');
+  run();
+  await until(() => slept.length > 0);
+  assert.deepEqual(channel.health(), { ok: false, detail: 'Telegram cannot be reached (no answer)' });
+  await until(() => channel.health().ok);
+  assert.deepEqual(slept.slice(0, 3), [1_000, 2_000, 4_000]);
+  assert.deepEqual(
+    lines.map(({ message }) => message),
+    ['telegram does not work', 'telegram works again'],
+  );
+  fake.press('a:data');
+  await until(() => fake.answers.length === 1);
+});
+
+test('stopping ends a poll that is never answered', async (t) => {
+  const { fake, channel, run, stop } = await aChannel(t);
+  fake.fail('getUpdates', 'silence');
+  run();
+  await until(() => fake.calls.length === 1);
+  stop.abort();
+  await until(() => channel.health().detail === 'stopped');
 });
 
 test('stopping ends a long poll at once', async (t) => {
