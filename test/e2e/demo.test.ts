@@ -165,11 +165,11 @@ describe('deploy/demo, with tapfix in the cluster', { timeout: 600_000 }, () => 
   });
 
   const runbook = readFileSync(join(root, 'deploy/demo/RUNBOOK.md'), 'utf8');
-  /** A machine that does other things as well gets three times as long, and a few seconds in any case. */
+  /** A machine that does other things as well gets three times as long, and half a minute in any case. */
   function isAsWritten(what: string, took: number, row: RegExp): void {
     const written = Number(row.exec(runbook)?.[1]);
     assert.ok(written > 0, `the runbook has no time for ${what}`);
-    assert.ok(took <= Math.max(3 * written, 5), `${what} took ${took} s, the runbook says ${written} s`);
+    assert.ok(took <= Math.max(3 * written, 30), `${what} took ${took} s, the runbook says ${written} s`);
   }
 
   test('break.sh breaks the shop, a tap mends it, and the runbook has the times right', async () => {
