@@ -9,8 +9,8 @@ const hidden = '[redacted]';
 
 type Rule = [pattern: RegExp, by: string | ((match: string, ...groups: string[]) => string)];
 
-/** How many Secrets there may be is said by every quota of them. */
-const secret = String.raw`secret(?!s\\{0,8}["']?\s{0,8}[:=]\s{0,8}\\{0,8}["']?\d{1,9}(?![\w.-]))`;
+/** How many Secrets there may be is said by every quota of them, in just this word. */
+const secret = String.raw`secret(?!(?<=(?<![\w.-])secret)s\\{0,8}["']?\s{0,8}[:=]\s{0,8}\\{0,8}["']?\d{1,9}(?![\w.-]))`;
 /** Names whose value is nobody's business, as a part of a longer name too: DB_PASSWORD, x-api-key, clientSecret. */
 const secretive =
   `passwords?|passwd|passphrase|passcode|pwd|${secret}|tokens?|credentials?|(?:api|access|private|encryption|signing|account)[-_. ]?key|` +

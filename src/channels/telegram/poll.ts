@@ -148,12 +148,12 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
   /** What may be written appears when somebody types a slash. Of no use to anybody is worth a line in the log. */
   async function introduce({ commands }: Handlers): Promise<void> {
     const bot = await api();
-    const isNew = introduced?.bot !== bot;
-    const { chats: met } = (introduced = isNew || !introduced ? { bot, chats: new Set() } : introduced);
+    const known = introduced?.bot === bot ? introduced : undefined;
+    const { chats: met } = (introduced = known ?? { bot, chats: new Set() });
     const strangers = own().filter((chat) => !met.has(chat));
     for (const chat of strangers) met.add(chat);
     await Promise.all(strangers.map((chat) => look(bot, chat)));
-    if (!isNew || commands.length === 0) return;
+    if (known || commands.length === 0) return;
     try {
       await bot.setMyCommands(commands.map(({ name, does }) => ({ command: name, description: does })));
     } catch (error) {

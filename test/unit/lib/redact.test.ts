@@ -16,6 +16,7 @@ const table: { name: string; text: string; want: string }[] = [
   { name: 'an argument with one dash', text: 'app -token abc', want: 'app -token [redacted]' },
   { name: 'an argument in quotes', text: 'args ["--api-key abc"]', want: 'args ["--api-key [redacted]' },
   { name: 'secrets that are no number of them', text: '{"secrets":"12ab"} secrets=s3cr3t', want: '{"secrets":[redacted]} secrets=[redacted]' },
+  { name: 'secrets of somebody, though they look like a number', text: 'client_secrets=123456 app-secrets: 1234', want: 'client_secrets=[redacted] app-secrets: [redacted]' },
   { name: 'JSON with spaces', text: '{"password" : "hunter2"}', want: '{"password" : [redacted]}' },
   { name: 'a header', text: 'Authorization: Digest username="a", response="b"\nok', want: 'Authorization: [redacted]\nok' },
   { name: 'cookies', text: 'Set-Cookie: a=b; c=d', want: 'Set-Cookie: [redacted]' },
