@@ -35,7 +35,8 @@ export function objectOf(plural: string, name: string): object | undefined {
     const at = Array.from({ length: pods }, (_, i) => i).find((i) => podName(i) === name);
     return at === undefined ? undefined : podOf(at, false);
   }
-  if (plural === 'namespaces') return { apiVersion: 'v1', kind: 'Namespace', metadata: { ...meta(name, uid(5, 0)), namespace: undefined } }; // prettier-ignore
+  if (plural === 'namespaces')
+    return { apiVersion: 'v1', kind: 'Namespace', metadata: { ...meta(name, uid(5, 0)), namespace: undefined } };
   return undefined;
 }
 
@@ -47,13 +48,18 @@ export function podOf(n: number, ready: boolean): object {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { ...meta(podName(n), uid(3, n), owner), labels: { app: deploymentName(set) } },
-    spec: { nodeName: `node-${n % 50}`, containers: [{ name: 'app', image: 'shop/app:1', env: [{ name: 'A', value: 'b'.repeat(200) }] }] },
+    spec: {
+      nodeName: `node-${n % 50}`,
+      containers: [{ name: 'app', image: 'shop/app:1', env: [{ name: 'A', value: 'b'.repeat(200) }] }],
+    },
     status: {
       phase: 'Running',
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2026-11-17T03:00:06Z' }],
-      containerStatuses: [{ name: 'app', ready, restartCount: 0, state, lastState: {}, image: 'shop/app:1', imageID: 'x' }],
+      containerStatuses: [
+        { name: 'app', ready, restartCount: 0, state, lastState: {}, image: 'shop/app:1', imageID: 'x' },
+      ],
     },
-  }; // prettier-ignore
+  };
 }
 
 /** A Warning of a kubelet, as it comes off the wire. */

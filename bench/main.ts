@@ -103,14 +103,21 @@ async function longList(folder: string): Promise<Taken> {
 }
 
 const mb = (value: number): string => `${value.toFixed(0)} MB`;
-const say = (what: string, figure: string, note = ''): void => console.log(`${what.padEnd(56)} ${figure.padStart(14)}  ${note}`); // prettier-ignore
+const say = (what: string, figure: string, note = ''): void =>
+  console.log(`${what.padEnd(56)} ${figure.padStart(14)}  ${note}`);
 const more = ({ rssMb }: Taken, than: Taken): string => `${(rssMb - than.rssMb).toFixed(0)} MB more`;
 const stalls = ({ stallMs, busyMs }: Stall, note = ''): void =>
-  say('longest stall of its event loop meanwhile', `${stallMs.toFixed(0)} ms`, `${busyMs.toFixed(0)} ms of a CPU in one go${note}`); // prettier-ignore
+  say(
+    'longest stall of its event loop meanwhile',
+    `${stallMs.toFixed(0)} ms`,
+    `${busyMs.toFixed(0)} ms of a CPU in one go${note}`,
+  );
 
 const folder = await mkdtemp(join(tmpdir(), 'tapfix-bench-'));
 try {
-  console.log(`street 1, ${many} Warning events over a loopback watch; load of this machine: ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} CPUs\n`); // prettier-ignore
+  console.log(
+    `street 1, ${many} Warning events over a loopback watch; load of this machine: ${loadavg()[0]!.toFixed(1)} on ${availableParallelism()} CPUs\n`,
+  );
   const ours = await throughput('street.ts');
   const theirs = await throughput('informer.ts');
   const raw = await throughput('raw.ts');

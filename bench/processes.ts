@@ -28,7 +28,11 @@ export function start(
   execArgv: string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): ChildProcess {
-  const child = fork(file, args, { execArgv, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }); // prettier-ignore
+  const child = fork(file, args, {
+    execArgv,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   children.add(child);
   return child;
 }

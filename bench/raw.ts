@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { linesOf } from '../src/kube/client-lines.ts';
+import { linesOf } from '../src/kube/client-transport.ts';
 import { serveCounts } from './counts.ts';
 
 /** The same input, cut into lines and decoded, and nothing else: what this machine could do at this moment, at most. */

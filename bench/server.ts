@@ -45,9 +45,16 @@ function list(plural: string, query: URLSearchParams): object {
   const to = Math.min(total, from + Number(query.get('limit') ?? total));
   if (plural === 'events' && total > 0 && from === 0) report({ at: 'first-page' });
   if (plural === 'events' && total > 0 && to === total) report({ at: 'last-page' });
-  const items = Array.from({ length: to - from }, (_, i) => (plural === 'events' ? eventOf(from + i) : podOf(from + i, true)));
-  return { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '5', ...(to < total && { continue: String(to) }) }, items };
-} // prettier-ignore
+  const items = Array.from({ length: to - from }, (_, i) =>
+    plural === 'events' ? eventOf(from + i) : podOf(from + i, true),
+  );
+  return {
+    kind: 'List',
+    apiVersion: 'v1',
+    metadata: { resourceVersion: '5', ...(to < total && { continue: String(to) }) },
+    items,
+  };
+}
 
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://server');

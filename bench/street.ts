@@ -1,4 +1,4 @@
-import { runTapfix } from '../src/app.ts';
+import { runTapfix } from '../src/app/app.ts';
 import { parseConfig } from '../src/config/load.ts';
 import { createLedger, type Ledger } from '../src/incidents/ledger.ts';
 import { createApi } from '../src/kube/client.ts';

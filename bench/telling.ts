@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { actions } from '../src/actions/table.ts';
-import { runTapfix } from '../src/app.ts';
+import { runTapfix } from '../src/app/app.ts';
 import { createTelegram } from '../src/channels/telegram/telegram.ts';
 import { parseConfig } from '../src/config/load.ts';
 import type { Api, KubeObject } from '../src/kube/api.ts';
@@ -63,8 +63,10 @@ const container = { name: 'app', image: 'shop/api:1' };
 const healthy = {
   phase: 'Running',
   conditions: [{ type: 'Ready', status: 'True' }],
-  containerStatuses: [{ ...container, ready: true, restartCount: 0, state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }],
-}; // prettier-ignore
+  containerStatuses: [
+    { ...container, ready: true, restartCount: 0, state: { running: { startedAt: '2026-01-01T00:00:00Z' } } },
+  ],
+};
 const crashingAt = (time: string): object => ({
   phase: 'Running',
   conditions: [{ type: 'Ready', status: 'False' }],

@@ -48,15 +48,25 @@ export async function watcher(port: number, folder: string): Promise<ChildProces
   const config = join(folder, 'config.json');
   const kubeconfig = join(folder, 'kubeconfig.json');
   const server = `http://127.0.0.1:${port}`;
-  await writeFile(config, JSON.stringify({
-    cluster: 'bench', namespaces: { include: ['*'] }, classes: { CrashLoop: { for: '24h' } },
-    channels: { telegram: { chat: -1001, apiRoot: server } }, server: { host: '127.0.0.1', port: 0 },
-  })); // prettier-ignore
-  await writeFile(kubeconfig, JSON.stringify({
-    clusters: [{ name: 'b', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'b', user: { token: 'none' } }], contexts: [{ name: 'b', context: { cluster: 'b', user: 'b' } }],
-    'current-context': 'b',
-  })); // prettier-ignore
+  await writeFile(
+    config,
+    JSON.stringify({
+      cluster: 'bench',
+      namespaces: { include: ['*'] },
+      classes: { CrashLoop: { for: '24h' } },
+      channels: { telegram: { chat: -1001, apiRoot: server } },
+      server: { host: '127.0.0.1', port: 0 },
+    }),
+  );
+  await writeFile(
+    kubeconfig,
+    JSON.stringify({
+      clusters: [{ name: 'b', cluster: { server, 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'b', user: { token: 'none' } }],
+      contexts: [{ name: 'b', context: { cluster: 'b', user: 'b' } }],
+      'current-context': 'b',
+    }),
+  );
   const token = '123456789:AAbenchbenchbenchbenchbenchbenchbench';
   const env = { ...image.env, KUBECONFIG: kubeconfig, TELEGRAM_BOT_TOKEN: token };
   const args = ['run', '--role', 'watcher', '--config', config];

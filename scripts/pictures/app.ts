@@ -1,4 +1,4 @@
-import type { Message } from '../../src/notices/message.ts';
+import type { Message } from '../../src/notices/cards/message.ts';
 
 export const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];

@@ -65,7 +65,7 @@ function blockAsPage(block: Block): string {
 }
 
 const richAsPage = ({ type, elements = [] }: Element): string =>
-  `<div class="${type}">${elements.map((run) => (typeof run.style === 'object' && run.style.bold ? `<b>${escaped(wordsOf(run.text))}</b>` : escaped(wordsOf(run.text)))).join('')}</div>`; // prettier-ignore
+  `<div class="${type}">${elements.map((run) => (typeof run.style === 'object' && run.style.bold ? `<b>${escaped(wordsOf(run.text))}</b>` : escaped(wordsOf(run.text)))).join('')}</div>`;
 
 const buttonAsPage = ({ text, style }: Element): string =>
   `<span class="button ${typeof style === 'string' ? style : ''}">${escaped(wordsOf(text))}</span>`;

@@ -2,14 +2,12 @@ import { z } from 'zod';
 import type { KubeObject } from '../kube/api.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
-import { line, plain } from '../lib/plain.ts';
-import type { Action, ActionContext, Refusal } from './action.ts';
-import { longestDiff, no } from './action.ts';
-import { overBudget } from './budget.ts';
-import { evictionRight } from './eviction.ts';
-import { targetGone } from './marked.ts';
-import { untouchable } from './ownership.ts';
+import { line, plain } from '../lib/text.ts';
+import { type Action, type ActionContext, longestDiff, no, type Refusal } from './action.ts';
+import { evictionRight, overBudget } from './disruption-budget.ts';
 import { type Owner, readOwners } from './owners.ts';
+import { untouchable } from './ownership.ts';
+import { targetGone } from './workload-patch.ts';
 
 const params = z.strictObject({ name: objectName, uid });
 type Params = z.infer<typeof params>;
@@ -53,9 +51,13 @@ function whyNot({ pod, owners }: Read): Refusal | undefined {
   if (annotations?.['kubernetes.io/config.mirror'] !== undefined || isItsNodes)
     return no('StaticPod', `Pod ${name} is a static pod: only the kubelet of its node can replace it.`);
   if (!owner) return no('NoOwner', `Pod ${name} has no owner: nobody would make a new one.`);
-  if (owner.kind === 'Job') return no('JobPod', `Pod ${name} belongs to Job ${owner.name}, which would count it as failed.`); // prettier-ignore
+  if (owner.kind === 'Job')
+    return no('JobPod', `Pod ${name} belongs to Job ${owner.name}, which would count it as failed.`);
   if (!replacing.has(owner.kind))
-    return no('UnknownOwner', `Pod ${name} belongs to ${line(`${owner.kind} ${owner.name}`, 253)}: whether it would make a new one is not known.`); // prettier-ignore
+    return no(
+      'UnknownOwner',
+      `Pod ${name} belongs to ${line(`${owner.kind} ${owner.name}`, 253)}: whether it would make a new one is not known.`,
+    );
   if (!owner.live || owner.live.metadata.deletionTimestamp)
     return no('OwnerGone', `${owner.kind} ${owner.name}, whose pod ${name} is, is gone: nobody would make a new one.`);
   const marked = owners.flatMap(({ kind, name, live }) =>

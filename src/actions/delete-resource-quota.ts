@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { isWaiting, type QuotaObject as Quota, readBlocked, readQuota } from '../diagnosis/quota.ts';
-import type { Blocked } from '../kube/remediation.ts';
-import { objectName, uid } from '../kube/remediation.ts';
-import { counted } from '../lib/counted.ts';
+import { type Blocked, objectName, uid } from '../kube/remediation.ts';
 import { RetryLater } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
+import { counted, plain } from '../lib/text.ts';
 import type { Action, ActionContext } from './action.ts';
 import { canBeNudged } from './nudge.ts';
 import { offLimits } from './ownership.ts';
-import { plain } from '../lib/plain.ts';
 
 const params = z.strictObject({ name: objectName, uid });
 type Params = z.infer<typeof params>;

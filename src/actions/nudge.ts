@@ -1,10 +1,9 @@
-import { isShort } from '../health/blocked.ts';
+import { isShort } from '../health/refusals.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
-import type { Kind } from '../kube/resources.ts';
-import { isKnownKind } from '../kube/resources.ts';
-import { evict } from './eviction.ts';
-import type { Hand } from './perform.ts';
+import { isKnownKind, type Kind } from '../kube/resources.ts';
+import type { Hand } from './action.ts';
+import { evict } from './disruption-budget.ts';
 import { isInTheWay } from './rollout.ts';
 
 export const nudgeAnnotation = 'tapfix.dev/nudge';

@@ -1,6 +1,6 @@
 import type { KubeObject, Reader } from '../kube/api.ts';
+import { controllerOf } from '../kube/raw.ts';
 import { isKnownKind, qualifiedKind } from '../kube/resources.ts';
-import { controllerOf } from '../kube/views.ts';
 
 export interface Owner {
   kind: string;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { objectName, uid } from '../kube/remediation.ts';
 import type { PodTemplate } from '../kube/views.ts';
-import { line } from '../lib/plain.ts';
-import type { Action } from './action.ts';
-import { no } from './action.ts';
-import { createMemory, markedPatch, readMeant, refOf, targetGone } from './marked.ts';
+import { line } from '../lib/text.ts';
+import { type Action, no } from './action.ts';
 import { offLimits } from './ownership.ts';
 import { wouldNotRollOut } from './rollout.ts';
+import { createMemory, markedPatch, readMeant, refOf, targetGone } from './workload-patch.ts';
 
 /** host:port/path:tag@digest, as https://github.com/distribution/reference spells it. */
 const host = '[A-Za-z0-9]+([.-]+[A-Za-z0-9]+)*(:[0-9]{1,5})?';
@@ -18,7 +17,11 @@ const imageReference = new RegExp(`^(${host}/)?${word}(/${word})*(:${tag})?(@${d
 const params = z.strictObject({
   name: objectName,
   uid,
-  container: z.string().min(1).max(63).regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/), // prettier-ignore
+  container: z
+    .string()
+    .min(1)
+    .max(63)
+    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
   image: z.string().min(1).max(512).regex(imageReference),
 });
 type Params = z.infer<typeof params>;

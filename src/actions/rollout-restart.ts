@@ -3,14 +3,12 @@ import type { JsonPatchOp } from '../kube/api.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import type { PodTemplate } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
-import { line, plain } from '../lib/plain.ts';
-import type { Action } from './action.ts';
-import { longestDiff, rolledOutKinds } from './action.ts';
-import { annotated, createMemory, markedPatch, readMeant, refOf, targetGone } from './marked.ts';
+import { line, plain } from '../lib/text.ts';
+import { type Action, longestDiff, rolledOutKinds } from './action.ts';
 import { untouchable } from './ownership.ts';
-import { replaceInWords } from './replacing.ts';
-import { readInTheWay, rolloutRights, wouldNotRollOut } from './rollout.ts';
+import { readInTheWay, replaceInWords, rolloutRights, wouldNotRollOut } from './rollout.ts';
 import { restartedAt } from './template.ts';
+import { annotated, createMemory, markedPatch, readMeant, refOf, targetGone } from './workload-patch.ts';
 
 const params = z.strictObject({ kind: z.enum(rolledOutKinds), name: objectName, uid });
 type Params = z.infer<typeof params>;

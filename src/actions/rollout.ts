@@ -1,12 +1,66 @@
 import type { KubeObject } from '../kube/api.ts';
+import { controllerOf } from '../kube/raw.ts';
 import type { Blocked } from '../kube/remediation.ts';
-import { controllerOf, viewPod } from '../kube/views.ts';
-import type { ActionContext, Refusal, Right, RolledOutKind } from './action.ts';
-import { no } from './action.ts';
-import { overBudget } from './budget.ts';
-import { evictionRight } from './eviction.ts';
-import type { Workload, WorkloadTarget } from './marked.ts';
+import { viewPod } from '../kube/views.ts';
+import { type ActionContext, no, type Refusal, type Right, type RolledOutKind } from './action.ts';
+import { evictionRight, overBudget } from './disruption-budget.ts';
 import { untouchable } from './ownership.ts';
+import type { Workload, WorkloadTarget } from './workload-patch.ts';
+
+/* How many pods a new template replaces, and how many of them at a time. */
+
+type Pace = 'at once' | 'maybe at once' | 'one by one' | 'step by step';
+
+const podsOf = (kind: RolledOutKind, { spec, status }: Workload): number =>
+  kind === 'DaemonSet' ? Number(status?.['desiredNumberScheduled'] ?? 0) : (spec.replicas ?? 1);
+
+/** "25%" of so many, rounded as the kind's own controller does; a number is one. */
+function amount(value: number | string, of: number, round: (x: number) => number): number {
+  const share = /^(\d+)%$/.exec(String(value))?.[1];
+  return share === undefined ? Number(value) : round((Number(share) * of) / 100);
+}
+
+/**
+ * https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy: a share of a Deployment is rounded
+ * down; of a DaemonSet it is rounded up. A StatefulSet waits for each pod, unless it is told otherwise.
+ */
+function paceOf(kind: RolledOutKind, { spec }: Workload, pods: number): Pace {
+  if (kind === 'Deployment') {
+    if (spec.strategy?.type === 'Recreate') return 'at once';
+    const away = amount(spec.strategy?.rollingUpdate?.maxUnavailable ?? '25%', pods, Math.floor);
+    return away >= pods ? 'maybe at once' : 'step by step';
+  }
+  const { maxUnavailable = 1, maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
+  const away = Math.max(amount(maxUnavailable, pods, Math.ceil), amount(maxSurge, pods, Math.ceil));
+  if (away >= pods) return 'maybe at once';
+  return away <= 1 ? 'one by one' : 'step by step';
+}
+
+const ways: Readonly<Record<Pace, string>> = {
+  'at once': 'all at once: none runs until the new ones do',
+  'maybe at once': 'maybe all at once',
+  'one by one': 'one by one',
+  'step by step': 'step by step',
+};
+
+/** "replace all 3 pods of Deployment checkout, step by step" */
+export function replaceInWords({ kind, name }: WorkloadTarget, live: Workload): string {
+  const pods = podsOf(kind, live);
+  const pace = paceOf(kind, live, pods);
+  if (pods === 1) return `replace the one pod of ${kind} ${name}${aloneIn(pace)}`;
+  return `replace all ${pods} pods of ${kind} ${name}, ${ways[pace]}`;
+}
+
+/** "3 pods are replaced step by step"; how many, if that are not all. */
+export function replacedInWords(kind: RolledOutKind, object: KubeObject, some?: number): string {
+  const live = object as Workload;
+  const pods = some ?? podsOf(kind, live);
+  const pace = paceOf(kind, live, podsOf(kind, live));
+  if (pods === 1) return `1 pod is replaced${aloneIn(pace)}`;
+  return `${pods} pods are replaced${pace === 'maybe at once' ? ',' : ''} ${ways[pace]}`;
+}
+
+const aloneIn = (pace: Pace): string => (pace === 'at once' ? ': none runs until the new one does' : '');
 
 /** Of who changes the template of any of them; evictions are for what is in the way. */
 export const rolloutRights: readonly Right[] = [
@@ -31,14 +85,20 @@ export function wouldNotRollOut({ kind, name }: WorkloadTarget, { spec }: Worklo
   if (spec.paused) return no('Paused', `${kind} ${name} is paused: ${what} would not roll out.`);
   const { type, rollingUpdate } = spec.updateStrategy ?? {};
   if (type === 'OnDelete')
-    return no('OnDelete', `${kind} ${name} replaces a pod only when somebody deletes it (OnDelete): ${what} would not roll out.`); // prettier-ignore
+    return no(
+      'OnDelete',
+      `${kind} ${name} replaces a pod only when somebody deletes it (OnDelete): ${what} would not roll out.`,
+    );
   const partition = rollingUpdate?.partition ?? 0;
   if (partition > 0)
-    return no('Partitioned', `${kind} ${name} is rolled out in stages (partition ${partition}): ${what} would not reach all pods.`); // prettier-ignore
+    return no(
+      'Partitioned',
+      `${kind} ${name} is rolled out in stages (partition ${partition}): ${what} would not reach all pods.`,
+    );
   return undefined;
 }
 
-export interface InTheWay {
+interface InTheWay {
   pods: Blocked[];
   /** For the diff. */
   lines: string[];
@@ -65,7 +125,8 @@ export async function readInTheWay(
     .map(({ metadata }) => ({ kind: 'Pod', name: metadata.name, uid: metadata.uid }))
     .slice(0, mostPods);
   const names = pods.map((pod) => pod.name).join(', ');
-  const lines = pods.length > 0 ? [`then evict what StatefulSet ${name} would wait for, pods that are not ready: ${names}`] : []; // prettier-ignore
+  const lines =
+    pods.length > 0 ? [`then evict what StatefulSet ${name} would wait for, pods that are not ready: ${names}`] : [];
   return { pods, lines };
 }
 

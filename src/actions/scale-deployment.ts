@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/api.ts';
 import { objectName, uid } from '../kube/remediation.ts';
-import { counted } from '../lib/counted.ts';
-import type { Action, ActionContext, Refusal } from './action.ts';
-import { no } from './action.ts';
-import { createMemory, markedPatch, readMeant, refOf, targetGone, type Workload } from './marked.ts';
+import { counted } from '../lib/text.ts';
+import { type Action, type ActionContext, no, type Refusal } from './action.ts';
 import { offLimits } from './ownership.ts';
+import { createMemory, markedPatch, readMeant, refOf, targetGone, type Workload } from './workload-patch.ts';
 
 export const mostReplicas = 50;
 
@@ -32,7 +31,10 @@ async function autoscaled({ name }: Params, { reader, namespace }: ActionContext
     return apiVersion.startsWith('apps/') && kind === 'Deployment' && target === name;
   });
   if (!its) return undefined;
-  return no('Autoscaled', `HorizontalPodAutoscaler ${its.metadata.name} sets the replicas of ${name}, and would put them back.`); // prettier-ignore
+  return no(
+    'Autoscaled',
+    `HorizontalPodAutoscaler ${its.metadata.name} sets the replicas of ${name}, and would put them back.`,
+  );
 }
 
 export const scaleDeployment: Action<Params> = {
@@ -56,7 +58,9 @@ export const scaleDeployment: Action<Params> = {
   noun: 'scaling',
   target: targetOf,
   summary: ({ name, replicas }) =>
-    replicas === 0 ? `scale ${name} to zero: none of it runs any more` : `scale ${name} to ${counted(replicas, 'replica')}`, // prettier-ignore
+    replicas === 0
+      ? `scale ${name} to zero: none of it runs any more`
+      : `scale ${name} to ${counted(replicas, 'replica')}`,
   consequence: ({ name, replicas }) => `scale ${name} to ${replicas}`,
   switchesOff: ({ replicas }) => replicas === 0,
   inspect: memory.inspect,

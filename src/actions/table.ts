@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import type { ActionSpec } from '../kube/remediation.ts';
-import type { Action } from './action.ts';
+import type { Reader } from '../kube/api.ts';
+import type { ActionSpec, Remediation } from '../kube/remediation.ts';
+import { RetryLater } from '../lib/errors.ts';
+import type { Action, Prepared } from './action.ts';
 import { deletePod } from './delete-pod.ts';
 import { deleteResourceQuota } from './delete-resource-quota.ts';
 import { patchDeploymentImage } from './patch-deployment-image.ts';
@@ -38,3 +40,26 @@ export const specOf = (action: Action<unknown>, params: unknown): ActionSpec => 
   type: action.type,
   [action.block]: params,
 });
+
+/** Reads the live target through the action itself, so that press and execution compare the same thing. */
+export const createTargetReader =
+  (reader: Reader) =>
+  async ({ metadata, spec }: Remediation): Promise<Prepared> => {
+    if (!spec.action) return { ok: false, reason: 'NoAction', say: 'There is nothing to apply.' };
+    const { action, params } = parseAction(spec.action);
+    return action.prepare(params, { namespace: metadata.namespace ?? '', fixUid: metadata.uid, reader });
+  };
+
+/** Whether what was shown is no longer what would be done: then nobody can approve it any more. Not rehearsed yet: nothing was shown. */
+export async function hasTargetChanged(reader: Reader, { metadata, spec, status }: Remediation): Promise<boolean> {
+  if (!spec.action || !status?.preview) return false;
+  const { action, params } = parseAction(spec.action);
+  const context = { namespace: metadata.namespace ?? '', fixUid: metadata.uid, reader };
+  try {
+    const prepared = await action.prepare(params, context);
+    return !prepared.ok || prepared.targetHash !== status.preview.targetHash;
+  } catch (error) {
+    if (error instanceof RetryLater) return false; // not at this moment
+    throw error;
+  }
+}

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Question, Questions } from '../notices/context.ts';
+import type { Question, Questions } from '../notices/cards/card-context.ts';
 
 /** Who was asked "really?" about what. In memory only: after a restart the question is simply asked again. */
 export interface Confirms extends Questions {

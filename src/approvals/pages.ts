@@ -2,21 +2,63 @@ import type { Answer, Deed, Press } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
-import type { Remediation } from '../kube/remediation.ts';
+import { type Remediation, whoIsOnIt } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Questions } from '../notices/context.ts';
-import { asShown } from '../notices/left.ts';
-import type { Message } from '../notices/message.ts';
-import { contextFor } from '../notices/notice-body.ts';
-import { composePage } from '../notices/page.ts';
-import { decodeAll, decodePage, type PageRef } from '../notices/page-payload.ts';
-import { acknowledgeAll } from './all.ts';
-import { decodePress } from './press.ts';
+import { counted } from '../lib/text.ts';
+import type { Questions } from '../notices/cards/card-context.ts';
+import { needsSomebody } from '../notices/cards/head.ts';
+import type { Message } from '../notices/cards/message.ts';
+import { composePage } from '../notices/cards/page.ts';
+import { contextFor } from '../notices/outbox/notice-body.ts';
+import { decodeAll, decodePage, decodePress, encodePress, type PageRef } from '../notices/payload.ts';
+import { asShown } from '../notices/plan/unwatched.ts';
 import { refuse } from './rules.ts';
-import type { Said } from './verb.ts';
+import type { Said } from './verbs.ts';
+
+/** So many at once: the cluster has other things to do just then. */
+const atOnce = 4;
+
+/**
+ * "I'm on it" for everything that a message tells of. Each is judged and written down as if it had been pressed alone;
+ * the presser is answered as soon as the first is, and the others follow. Where somebody may not decide, nothing is said
+ * in their name. undefined: there is nobody to be on.
+ */
+async function acknowledgeAll(
+  press: Press,
+  members: readonly Remediation[],
+  onPress: (press: Press) => Promise<Answer>,
+): Promise<Answer | undefined> {
+  const open = members.filter((fix) => needsSomebody(fix) && whoIsOnIt(fix) !== press.by);
+  const say = (fix: Remediation): Promise<Answer> => onPress({ ...press, data: encodePress('k', fix) });
+  const forbidden = new Set<string | undefined>(); // namespaces
+  let refusal: Answer | undefined;
+  for (const [index, fix] of open.entries()) {
+    if (forbidden.has(fix.metadata.namespace)) continue;
+    const answer = await say(fix);
+    if (!answer.alert) {
+      const left = open.slice(index + 1).filter(({ metadata }) => !forbidden.has(metadata.namespace));
+      void inTurns(left, say);
+      return {
+        say: `You are on it: ${counted(left.length + 1, 'incident')}. Nobody is reminded any more.`,
+        alert: false,
+      };
+    }
+    refusal = answer;
+    forbidden.add(fix.metadata.namespace);
+  }
+  return refusal;
+}
+
+async function inTurns(fixes: readonly Remediation[], say: (fix: Remediation) => Promise<unknown>): Promise<void> {
+  const left = [...fixes];
+  const worker = async (): Promise<void> => {
+    for (let fix = left.shift(); fix; fix = left.shift()) await say(fix).catch(() => undefined);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
 
 /** A Notice as it is on the phone. */
-export interface Told {
+interface Told {
   notice: Notice;
   /** The vendor's id of it. */
   message: string | undefined;

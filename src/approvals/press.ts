@@ -1,3 +1,179 @@
+import type { Answer, ChannelName, Deed, Place, Press } from '../channels/channel.ts';
+import type { Approver } from '../config/schema.ts';
+import { ApiError } from '../kube/api.ts';
+import type { Notice } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { RetryLater } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { decodePress } from '../notices/payload.ts';
+import { isWatched } from '../notices/plan/unwatched.ts';
+import { byWhoMayDecide, entryFor, type PressFacts, type Refusal, refuse, type Rule } from './rules.ts';
+import type { SubjectAccess } from './subject-access.ts';
+import { type Desk, type Request, type Said, verbs } from './verbs.ts';
+
+/** `entry` is the line of the approvers' list that allows it, none at the console. */
+type Verdict = Refusal | { ok: true; entry: Approver | undefined };
+
+/** The chain: the first refusal wins and is what the presser reads. */
+export function authorise(facts: PressFacts, rules: readonly Rule[]): Verdict {
+  const { fix } = facts;
+  if (!fix) return refuse('Gone', 'This proposal is gone; nothing was done.');
+  for (const rule of rules) {
+    const refusal = rule({ ...facts, fix });
+    if (refusal) return refusal;
+  }
+  return { ok: true, entry: entryFor({ ...facts, fix }) };
+}
+
 /** What a button's payload means. Cards write it (notices/payload.ts), presses read it: one file knows the format. */
-export { decodePress, shownHash } from '../notices/payload.ts';
-export type { Payload, Verb } from '../notices/payload.ts';
+
+export interface ApprovalsDeps extends Desk {
+  log: Log;
+  fixByUid: (uid: string) => Remediation | undefined;
+  noticeAt: (channel: ChannelName, place: Place, message: string) => Notice | undefined;
+  noticesWith: (uid: string) => Notice[];
+  subjectAccess: SubjectAccess;
+  /** tapfix's own namespace. */
+  ownNamespace: string;
+  /** For counting. */
+  onDecision?(channel: ChannelName, result: string): void;
+}
+
+interface Approvals {
+  onPress(press: Press): Promise<Answer>;
+  /** The same for what was written instead of pressed. */
+  handle(request: Request): Promise<Answer>;
+  /** One audit line about what no Remediation is concerned in; returns what is said. */
+  audit(deed: Deed, said: Said): Answer;
+}
+
+/** A person waits with a thumb on the phone; chat vendors wait no longer either. */
+const patienceMs = 3_000;
+const mostTries = 3;
+
+const notRecorded = (why: string): Refusal =>
+  refuse('NotRecorded', `${why}: the decision could not be recorded, press again.`);
+/** It may have arrived all the same. */
+const unclear = (why: string): Refusal =>
+  refuse('NotRecorded', `${why}; if the decision was recorded this message will say so, else press again.`);
+
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const { api, clock, log, current, confirms } = deps;
+
+  async function onPress(press: Press): Promise<Answer> {
+    const payload = decodePress(press.data);
+    return payload ? handle({ press, payload }) : answerOf(audit(press, undefined, unreadable));
+  }
+
+  async function handle(request: Request): Promise<Answer> {
+    const { press, payload } = request;
+    const fix = deps.fixByUid(payload.uid);
+    const auditLate = (said: Said): void => void (said.ok && audit(press, fix, said));
+    const said = await inTime((late) => decide(request, fix, late), auditLate);
+    return answerOf(audit(press, fix, said));
+  }
+
+  /** After the patience nothing more is started; a patch that is under way may still land, and the next reading decides. */
+  async function inTime(work: (late: AbortSignal) => Promise<Said>, onLate: (said: Said) => void): Promise<Said> {
+    const late = new AbortController();
+    const answered = new AbortController();
+    const timeout = clock.sleep(patienceMs, answered.signal).then((): Said => {
+      late.abort();
+      return unclear('The cluster did not answer in time');
+    });
+    const answer = work(late.signal).catch(outcomeOf);
+    const said = await Promise.race([answer, timeout]);
+    answered.abort();
+    if (late.signal.aborted) void answer.then(onLate);
+    return said;
+  }
+
+  async function decide(request: Request, seen: Remediation | undefined, late: AbortSignal): Promise<Said> {
+    const verb = verbs[request.payload.verb];
+    let allowed: boolean | undefined;
+    for (let tried = 0; tried < mostTries && !late.aborted; tried++) {
+      const fix = seen && (await fresh(seen));
+      const who = authorise(factsOf(request, fix), verb.reads ? verb.rules : byWhoMayDecide);
+      if (!who.ok) return who;
+      allowed ??= verb.reads ?? (await rbacAllows(who.entry, fix!));
+      if (!allowed) return refusedByRbac(who.entry, fix!);
+      if (late.aborted) break;
+      const facts = factsOf(request, fix); // it took a moment to ask
+      const verdict = authorise(facts, verb.rules);
+      if (!verdict.ok) return verdict;
+      const said = await verb.act({ ...request, fix: fix!, notice: facts.notice!, late }, deps);
+      if (said) return said;
+    }
+    return notRecorded('Too many changes at once');
+  }
+
+  /** The live object, never the watch's memory: two people may press at the same time. */
+  async function fresh(seen: Remediation): Promise<Remediation | undefined> {
+    const { namespace, name, uid } = seen.metadata;
+    const live = await api.get<Remediation>({ kind: 'Remediation', ...(namespace && { namespace }), name });
+    return live?.metadata.uid === uid ? live : undefined;
+  }
+
+  function factsOf({ press, payload }: Request, fix: Remediation | undefined): PressFacts {
+    const nowMs = clock.now();
+    const armed = confirms.armedFor(payload.uid, nowMs);
+    const notice = noticeOf(press, payload.uid);
+    const config = current();
+    const isLeft = fix !== undefined && !isWatched(config, fix.metadata.namespace ?? '', deps.ownNamespace);
+    return { press, payload, fix, notice, armed, isLeft, config, nowMs, timeZone: deps.timeZone };
+  }
+
+  /** What an answer showed is as good as the card, where that is in the same chat; a reminder shows no buttons. */
+  function noticeOf({ channel, place, message, ours }: Press, uid: string): Notice | undefined {
+    const own = deps.noticeAt(channel, place, message);
+    const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
+    if (!ours || (own && isAbout(own))) return own;
+    const here = deps.noticesWith(uid).filter(({ spec }) => spec.channel === channel && spec.chat === place.chat);
+    return here.find(({ spec }) => spec.form !== 'reminder') ?? here[0];
+  }
+
+  const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>
+    entry?.kubernetesUser === undefined || deps.subjectAccess(entry, fix.metadata.namespace ?? '');
+
+  function audit(press: Deed, fix: Remediation | undefined, said: Said): Said {
+    deps.onDecision?.(press.channel, said.ok ? said.decision : said.reason);
+    // A decision at the console is in a Kubernetes user's own name: the controller writes those down.
+    if (press.channel === 'console' && said.ok && ['Approved', 'Rejected'].includes(said.decision)) return said;
+    log.info(
+      {
+        audit: true,
+        decision: said.ok ? said.decision : 'Refused',
+        by: press.by,
+        name: press.name,
+        channel: press.channel,
+        namespace: fix?.metadata.namespace,
+        fix: fix?.metadata.name,
+        action: fix?.spec.action?.type,
+        reason: said.ok ? undefined : said.reason,
+      },
+      'decision',
+    );
+    return said;
+  }
+  return { onPress, handle, audit: (deed, said) => answerOf(audit(deed, undefined, said)) };
+}
+
+const answerOf = (said: Said): Answer => ({
+  say: said.say,
+  alert: !said.ok,
+  ...(said.ok && said.show && { show: said.show }),
+  ...(said.ok && said.inPlace && { inPlace: said.inPlace }),
+});
+
+const refusedByRbac = (entry: Approver | undefined, { metadata }: Remediation): Refusal =>
+  refuse('RefusedByRbac', `Kubernetes does not let ${entry?.kubernetesUser} approve in ${metadata.namespace}.`);
+
+const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
+
+function outcomeOf(error: unknown): Refusal {
+  if (error instanceof RetryLater)
+    return refuse('NotRecorded', `${error.message}; nothing was recorded. Press again in a few seconds.`);
+  return error instanceof ApiError
+    ? notRecorded(`The cluster said ${error.reason}`)
+    : unclear('The cluster could not be reached');
+}

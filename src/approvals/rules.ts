@@ -1,15 +1,21 @@
 import type { ChannelName, Press } from '../channels/channel.ts';
 import type { Approver, Config } from '../config/schema.ts';
 import type { Notice } from '../kube/notice.ts';
-import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, expiresAtMs, isCleared, isProposedByProgram, isTrue, phaseOf } from '../kube/remediation.ts';
+import {
+  conditionOf,
+  expiresAtMs,
+  isCleared,
+  isProposedByProgram,
+  isTrue,
+  phaseOf,
+  type Remediation,
+} from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
-import type { Question } from '../notices/context.ts';
-import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/head.ts';
-import { areOnePerson, entriesOf, mayDecideIn, nameOf } from '../notices/people.ts';
-import type { Payload } from './press.ts';
-import { shownHash } from './press.ts';
-import { timesIn } from '../notices/times.ts';
+import type { Question } from '../notices/cards/card-context.ts';
+import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/cards/head.ts';
+import { areOnePerson, entriesOf, mayDecideIn, nameOf } from '../notices/cards/people.ts';
+import { timesIn } from '../notices/cards/times.ts';
+import { type Payload, shownHash } from '../notices/payload.ts';
 
 /** Everything a press is judged by: the live Remediation and the configuration in force at this moment. */
 export interface PressFacts {

@@ -1,4 +1,5 @@
-import type { Message } from '../notices/message.ts';
+import Bottleneck from 'bottleneck';
+import type { Message } from '../notices/cards/message.ts';
 
 export type ChannelName = 'telegram' | 'slack' | 'console';
 
@@ -85,4 +86,19 @@ export interface Channel {
   /** Receives presses and commands until the signal aborts; survives the vendor's outages. */
   run(handlers: Handlers, signal: AbortSignal): Promise<void>;
   health(): ChannelHealth;
+}
+
+interface Pace {
+  minTimeMs: number;
+  maxConcurrent: number;
+}
+
+/** The same channel with its vendor calls spread out. It only delays: the limits of section "Telling" are the outbox's. */
+export function paced(channel: Channel, { minTimeMs, maxConcurrent }: Pace): Channel {
+  const limiter = new Bottleneck({ minTime: minTimeMs, maxConcurrent });
+  return {
+    ...channel,
+    post: (place, message, replyTo) => limiter.schedule(() => channel.post(place, message, replyTo)),
+    edit: (place, id, message) => limiter.schedule(() => channel.edit(place, id, message)),
+  };
 }

@@ -1,10 +1,35 @@
+import { readToken } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { readToken } from '../config/tokens.ts';
 import type { Clock } from '../lib/clock.ts';
+import { sameValue } from '../lib/hash.ts';
 import type { Log } from '../lib/log.ts';
 import type { Channel, ChannelName } from './channel.ts';
 
-export interface ChannelsDeps {
+export type Channels = ReadonlyMap<ChannelName, Channel>;
+
+/** What a channel is made of; chats and routes are read each time, and tokens as well. */
+const madeOf = ({ telegram, slack, console }: Config['channels']): Record<ChannelName, unknown> => ({
+  telegram: telegram?.apiRoot,
+  slack: slack?.apiUrl,
+  console: console && true,
+});
+
+/** Those that the new configuration names: the same ones where nothing changed for them, new ones otherwise. */
+export async function rebuildChannels(
+  running: Channels,
+  before: Config,
+  now: Config,
+  make: (config: Config) => Promise<Channels>,
+): Promise<Channels> {
+  const [was, is] = [madeOf(before.channels), madeOf(now.channels)];
+  const isKept = (name: ChannelName): boolean => running.has(name) && sameValue(was[name], is[name]);
+  const fresh = Object.entries(now.channels).filter(([name]) => !isKept(name as ChannelName));
+  const made = await make({ ...now, channels: Object.fromEntries(fresh) });
+  const kept = [...running].filter(([name]) => now.channels[name] !== undefined && isKept(name));
+  return new Map([...kept, ...made]);
+}
+
+interface ChannelsDeps {
   config: Config;
   /** Those that the configuration in force names, which may be another one later. */
   chatsOf: (channel: ChannelName) => readonly string[];
@@ -40,7 +65,7 @@ export async function createChannels({
     channels.set('slack', createSlack({ botToken, appToken, apiUrl: slack.apiUrl, channels: own, log, clock }));
   }
   if (console) {
-    const { createConsole } = await import('./console.ts');
+    const { createConsole } = await import('./console/console.ts');
     // A ServiceAccount is not a person: it may show a card, not decide on it.
     const by = identity.startsWith('system:serviceaccount:') ? undefined : identity;
     channels.set('console', createConsole({ input: process.stdin, output: process.stdout, by, log }));

@@ -1,4 +1,4 @@
-import type { Dot } from '../notices/message.ts';
+import type { Dot } from '../notices/cards/message.ts';
 
 export const dots: Readonly<Record<Dot, string>> = {
   red: '🔴',

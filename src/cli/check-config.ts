@@ -1,15 +1,14 @@
 import { stringify } from 'yaml';
 import { humanConfig, humanDuration } from '../config/human.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
+import { classNames, type Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
-import { classNames } from '../config/vocabulary.ts';
 import { ApiError, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
-import { loadKubeConfig } from '../kube/config.ts';
-import { counted } from '../lib/counted.ts';
+import { loadKubeConfig } from '../kube/kubeconfig.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { isLiteral } from '../lib/glob.ts';
+import { counted } from '../lib/text.ts';
 import { classOf } from '../signals/classes.ts';
 
 export interface CheckConfigOptions {

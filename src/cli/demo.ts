@@ -1,12 +1,12 @@
-import { wrap } from '../channels/console-text.ts';
+import { wrap } from '../channels/console/console-text.ts';
 import { acts, tour } from '../demo/acts.ts';
 import { runDemo } from '../demo/demo.ts';
 import { createScreen, type Screen } from '../demo/screen.ts';
 import type { Stage } from '../demo/stage.ts';
 import { systemClock } from '../lib/clock.ts';
+import { localTimeZone } from '../lib/duration.ts';
 import { UserError } from '../lib/errors.ts';
 import { createLog, type Log } from '../lib/log.ts';
-import { localTimeZone } from '../lib/time.ts';
 import type { Io } from './cli.ts';
 import { createTerminalLines } from './terminal-lines.ts';
 

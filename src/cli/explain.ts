@@ -1,19 +1,18 @@
 import { loadConfig, parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { type GatherDeps, gather } from '../explain/gather.ts';
-import { ledgerLines, pageOf } from '../explain/ledger-words.ts';
-import { parseTarget } from '../explain/target.ts';
-import { explained, rows } from '../explain/words.ts';
+import { gather, type GatherDeps } from '../explain/examine.ts';
+import { explained, ledgerLines, pageOf, rows } from '../explain/explanation.ts';
+import { parseTarget } from '../explain/findings.ts';
 import { partsOf } from '../incidents/key.ts';
 import { ApiError, hasCode, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
-import { loadKubeConfig } from '../kube/config.ts';
+import { loadKubeConfig } from '../kube/kubeconfig.ts';
 import { mutesIn, mutesKey, mutesName } from '../kube/mutes.ts';
 import { systemClock } from '../lib/clock.ts';
+import { localTimeZone } from '../lib/duration.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { localTimeZone } from '../lib/time.ts';
-import { timesIn } from '../notices/times.ts';
-import { readLedger } from '../ops/read-ledger.ts';
+import { timesIn } from '../notices/cards/times.ts';
+import { readLedger } from '../ops/server.ts';
 import type { Rules } from '../signals/filter.ts';
 
 export interface ExplainOptions {

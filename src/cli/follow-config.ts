@@ -1,8 +1,7 @@
-import type { Reloads } from '../app.ts';
-import { type Channels, rebuildChannels } from '../channels/rebuild.ts';
-import { createLiveConfig } from '../config/live.ts';
-import { whyFrozen } from '../config/mounts.ts';
-import { isReadOnce } from '../config/read-text.ts';
+import type { Reloads } from '../app/app.ts';
+import { type Channels, rebuildChannels } from '../channels/channels.ts';
+import { isReadOnce, whyFrozen } from '../config/config-file.ts';
+import { createLiveConfig } from '../config/live-config.ts';
 import { createReloader } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { loadConfig } from '../config/load.ts';
+import { localTimeZone } from '../lib/duration.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { localTimeZone } from '../lib/time.ts';
-import { readObjects } from '../replay/read-objects.ts';
-import { recordingOf } from '../replay/recording.ts';
-import { replay } from '../replay/replay.ts';
-import { replayed } from '../replay/words.ts';
+import { readObjects, recordingOf } from '../replay/recording.ts';
+import { replay } from '../replay/run-replay.ts';
+import { replayed } from '../replay/transcript.ts';
 
 export interface ReplayOptions {
   file: string;

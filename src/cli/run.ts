@@ -1,17 +1,17 @@
-import { runTapfix } from '../app.ts';
-import { createChannels } from '../channels/channels.ts';
-import type { Channels } from '../channels/rebuild.ts';
+import { runTapfix } from '../app/app.ts';
+import { type Channels, createChannels } from '../channels/channels.ts';
+import { readText } from '../config/config-file.ts';
 import { configIn } from '../config/load.ts';
-import { readText } from '../config/read-text.ts';
 import type { Config } from '../config/schema.ts';
-import { whoAmI } from '../connect.ts';
 import { createLedger } from '../incidents/ledger.ts';
+import type { Api, KubeObject } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
-import { loadKubeConfig } from '../kube/config.ts';
-import { systemClock } from '../lib/clock.ts';
-import { createLog } from '../lib/log.ts';
-import { localTimeZone } from '../lib/time.ts';
-import { chatsOf } from '../notices/route.ts';
+import { loadKubeConfig } from '../kube/kubeconfig.ts';
+import { type Clock, systemClock, untilAborted } from '../lib/clock.ts';
+import { localTimeZone } from '../lib/duration.ts';
+import { messageOf } from '../lib/errors.ts';
+import { createLog, type Log } from '../lib/log.ts';
+import { chatsOf } from '../notices/plan/route.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { createReadiness } from '../ops/readiness.ts';
 import { startServer } from '../ops/server.ts';
@@ -19,6 +19,43 @@ import { processUsage, runTidy } from '../ops/tidy.ts';
 import type { Io, RunOptions } from './cli.ts';
 import { followConfig } from './follow-config.ts';
 import { createTerminalLines } from './terminal-lines.ts';
+
+interface Review extends KubeObject {
+  status?: { userInfo?: { username?: string } };
+}
+
+export interface ConnectDeps {
+  api: Pick<Api, 'create'>;
+  clock: Clock;
+  log: Log;
+  signal: AbortSignal;
+  /** Each failed attempt, in words. */
+  onFailure(why: string): void;
+}
+
+const retryMs = 5_000;
+
+/** Who we are to the API server. It may be away when we start: said once, and asked again until it answers. */
+export async function whoAmI({ api, clock, log, signal, onFailure }: ConnectDeps): Promise<string | undefined> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  let lastSaid = '';
+  while (!signal.aborted) {
+    try {
+      const review = await untilAborted(api.create<Review>({ kind: 'SelfSubjectReview' }, body), signal);
+      if (lastSaid) log.info({}, 'the API server answers');
+      return review.status?.userInfo?.username ?? '';
+    } catch (error) {
+      if (signal.aborted) break;
+      const said = messageOf(error);
+      if (said !== lastSaid)
+        log.error({ err: said, retryInMs: retryMs }, 'not connected to the API server, trying again');
+      lastSaid = said;
+      onFailure(said);
+      await clock.sleep(retryMs, signal);
+    }
+  }
+  return undefined;
+}
 
 /** `tapfix run`: resolves to the exit code when we are asked to stop. */
 export async function runRun({ configFile, role, context }: RunOptions, io: Pick<Io, 'stopSignal'>): Promise<number> {

@@ -97,7 +97,9 @@ const watchOf = ({ kind, namespace }: Logged): string => `${plain(kind)} ${plain
 
 /** One line, not too long, and nothing that a terminal would obey. */
 function plain(value: unknown): string {
-  const text = String(value ?? '').replace(/[\p{Cc}\s]+/gu, ' ').trim(); // prettier-ignore
+  const text = String(value ?? '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
   return text.length > longestCause ? `${text.slice(0, longestCause)}...` : text;
 }
 

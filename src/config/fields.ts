@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../lib/duration.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../lib/text.ts';
 import { humanDuration } from './human.ts';
 
 /** What is wrong with one value, in words that follow its path: "cluster: is missing". */

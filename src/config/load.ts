@@ -1,22 +1,50 @@
-import { UserError } from '../lib/errors.ts';
-import { readDocument } from './document.ts';
-import { misplacedTokens } from './misplaced-tokens.ts';
+import { readFile } from 'node:fs/promises';
+import { messageOf, UserError } from '../lib/errors.ts';
+import { scrub } from '../lib/log.ts';
+import { readText } from './config-file.ts';
+import { protoKeys, readDocument } from './document.ts';
 import {
   describeProblem,
   exampleHint,
-  findingsIn,
-  problemAt,
   type Finding,
+  findingsIn,
   type Path,
   type Problem,
+  problemAt,
 } from './problem.ts';
-import { protoKeys } from './proto-keys.ts';
-import { readText } from './read-text.ts';
-import { configSchema, type Config } from './schema.ts';
+import { type Config, configSchema } from './schema.ts';
 
-export type { Problem } from './problem.ts';
+/** Tokens belong in the environment: a file like this ends up in git. Values are never repeated. */
+function misplacedTokens(value: unknown, path: Path = []): Finding[] {
+  if (typeof value === 'string' || typeof value === 'number') {
+    const named = /(token|secret|password)$/i.test(String(path.findLast((step) => typeof step === 'string') ?? ''));
+    return named || scrub(String(value)) !== String(value) ? [refusal(path, String(value))] : [];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => misplacedTokens(item, [...path, index]));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...(scrub(key) === key ? [] : [refusal([...path, key], key)]),
+    ...misplacedTokens(inner, [...path, key]),
+  ]);
+}
 
-export type Parsed = { ok: true; config: Config } | { ok: false; file: string; problems: Problem[] };
+function refusal(path: Path, value: string): Finding {
+  const name = variableFor(path, value);
+  return {
+    path,
+    message: 'a token does not belong in this file',
+    hint: `remove it and set ${name} or ${name}_FILE in the environment`,
+  };
+}
+
+function variableFor(path: Path, value: string): string {
+  if (value.startsWith('xapp-') || path.some((step) => /app_?token/i.test(String(step)))) return 'SLACK_APP_TOKEN';
+  return value.startsWith('xox') || path.some((step) => /slack/i.test(String(step)))
+    ? 'SLACK_BOT_TOKEN'
+    : 'TELEGRAM_BOT_TOKEN';
+}
+
+type Parsed = { ok: true; config: Config } | { ok: false; file: string; problems: Problem[] };
 
 /** Everything that is wrong with the text, or the configuration with its defaults filled in. */
 export function parseConfig(text: string, file: string): Parsed {
@@ -85,3 +113,27 @@ function added(known: readonly Finding[], more: readonly Finding[]): Finding[] {
 
 const sorted = (problems: readonly Problem[]): Problem[] =>
   problems.toSorted((a, b) => a.line - b.line || (a.path < b.path ? -1 : 1));
+
+type TokenName = 'TELEGRAM_BOT_TOKEN' | 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN';
+
+/** From the file that `..._FILE` names, else from the variable itself; undefined when neither is set. */
+export async function readToken(
+  name: TokenName,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
+  const file = env[`${name}_FILE`]?.trim();
+  const fromFile = file ? await readTokenFile(`${name}_FILE`, file) : undefined;
+  const token = fromFile || env[name]?.trim();
+  if (file && !token) throw new UserError(`${name}_FILE names ${file}, which does not exist (yet) or is empty`, 2);
+  return token || undefined;
+}
+
+async function readTokenFile(variable: string, file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    // An optional Secret that is not there yet leaves an empty directory.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw new UserError(`${variable} names a file that cannot be read: ${messageOf(error)}`, 2);
+  }
+}

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { scrub } from '../lib/log.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from '../lib/text.ts';
 
 export type Path = readonly PropertyKey[];
 

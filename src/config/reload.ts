@@ -1,12 +1,75 @@
+import fs from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
-import { MissingFile, readAgain } from './read-text.ts';
-import { watchDirectory, type DirectoryWatch, type WatchDirectory } from './watch-directory.ts';
-import { weigh, type Reading, type Standing } from './weigh.ts';
+import { MissingFile, readAgain } from './config-file.ts';
 
-export interface ReloadDeps {
+interface DirectoryWatch {
+  close(): void;
+}
+
+/** Tells that something in a directory changed; `onDeath` at most once, when it will not tell any more. Never throws. */
+export type WatchDirectory = (directory: string, onChange: () => void, onDeath: () => void) => DirectoryWatch;
+
+export const watchDirectory: WatchDirectory = (directory, onChange, onDeath) => {
+  let isOver = false;
+  const die = (): void => {
+    if (isOver) return;
+    isOver = true;
+    onDeath();
+  };
+  try {
+    const watcher = fs.watch(directory, { persistent: false }, onChange);
+    watcher.on('error', () => watcher.close());
+    watcher.on('close', die);
+    return {
+      close() {
+        isOver = true;
+        watcher.close();
+      },
+    };
+  } catch {
+    queueMicrotask(die); // it is not there, or there are too many watches
+    return { close: () => void (isOver = true) };
+  }
+};
+
+/** What stands in the file at this moment, as a hash: of its text, or of why it cannot be read. */
+interface Reading {
+  hash: string;
+  /** It is not there, as in the middle of a swap. */
+  isMissing: boolean;
+}
+
+/** What was judged last, whatever the verdict, and since when something else is there. */
+export interface Standing {
+  judged: string;
+  other?: { hash: string; sinceMs: number };
+}
+
+export type Weighed = { standing: Standing } & (
+  | { do: 'nothing' }
+  | { do: 'lookAgain'; inMs: number }
+  /** It stays: it is to be judged now. */
+  | { do: 'judge' }
+);
+
+/** Whoever writes without a swap writes piece by piece: half a file may be wrong, or valid and not what is meant. */
+const settleMs = 500;
+/** The kubelet removes the link a moment before it makes the next one. */
+const missingMs = 8_000;
+
+/** Pure. Only what stays as it is for a while is judged, and each only once until something else was judged. */
+export function weigh({ judged, other }: Standing, { hash, isMissing }: Reading, nowMs: number): Weighed {
+  if (hash === judged) return { standing: { judged }, do: 'nothing' };
+  const sinceMs = other?.hash === hash ? other.sinceMs : nowMs;
+  const leftMs = sinceMs + (isMissing ? missingMs : settleMs) - nowMs;
+  if (leftMs > 0) return { standing: { judged, other: { hash, sinceMs } }, do: 'lookAgain', inMs: leftMs };
+  return { standing: { judged: hash }, do: 'judge' };
+}
+
+interface ReloadDeps {
   file: string;
   /** The text in force. */
   text: string;
@@ -21,7 +84,7 @@ export interface ReloadDeps {
   watch?: WatchDirectory;
 }
 
-export interface Reloader {
+interface Reloader {
   /** Looks now: somebody asked for it. */
   poke(): void;
   run(signal: AbortSignal): Promise<void>;

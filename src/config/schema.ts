@@ -1,10 +1,295 @@
 import { z } from 'zod';
-import { approval } from './approval.ts';
-import { channels } from './channels.ts';
-import { classes, extraReasons, ignore, reportUnknownClasses } from './classes.ts';
-import { anyText, duration, oneOf, url, whole, yesOrNo } from './fields.ts';
-import { namespaces } from './namespaces.ts';
-import { actionNames } from './vocabulary.ts';
+import { covers, isLiteral } from '../lib/glob.ts';
+import { closest, didYouMean, editsApart } from '../lib/text.ts';
+import {
+  addIssue,
+  anyText,
+  duration,
+  namespaceGlob,
+  nonEmptyListOf,
+  numericId,
+  oneOf,
+  text,
+  url,
+  whole,
+  type Wrong,
+  yesOrNo,
+} from './fields.ts';
+
+/** The closed lists of words that a configuration may use. */
+export const classNames = [
+  'QuotaExceeded', 'CreateRejected', 'ImagePull', 'ConfigMissing', 'OOMKilled', 'CrashLoop', 'ProbeFailing', 'RolloutStuck',
+  'Unschedulable', 'SandboxFailed', 'VolumeStuck', 'StorageFailed', 'Evicted', 'JobFailed', 'NodeDown', 'AutoscalerBlind',
+] as const; // prettier-ignore
+
+export const actionNames = [
+  'DeleteResourceQuota', 'PatchDeploymentImage', 'ScaleDeployment', 'RolloutRestart', 'DeletePod', 'RolloutUndo',
+] as const; // prettier-ignore
+
+const severityNames = ['critical', 'warning', 'info'] as const;
+
+const namespaces = z
+  .strictObject({
+    include: nonEmptyListOf(namespaceGlob, 'for all namespaces write ["*"]'),
+    exclude: z.array(namespaceGlob).prefault([]),
+  })
+  .superRefine(({ include, exclude }, context) => {
+    if (include.length > 0 && include.every((pattern) => exclude.some((glob) => covers(glob, pattern))))
+      addIssue(context, { wrong: 'leaves nothing to watch', hint: 'every pattern of include is excluded' }, [
+        'exclude',
+      ]);
+  })
+  // Then what is missing is the key in it.
+  .prefault({} as { include: string[] });
+
+const telegramUser = z.unknown().transform((value, context): number => {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+  addIssue(context, whyNoPerson(value));
+  return z.NEVER;
+});
+
+function whyNoPerson(value: unknown): Wrong {
+  if (typeof value === 'number')
+    return { wrong: "must be a person's id, a positive number", hint: "a negative one is a group's" };
+  const quoted = typeof value === 'string' && /^\d+$/.test(value);
+  const hint = quoted ? 'without quotes' : 'the numeric id, not the @name; @userinfobot tells each person theirs';
+  return { wrong: 'must be a number', hint };
+}
+
+const slackUser = text(
+  'a Slack member id such as U012AB3CD',
+  /^[UW][A-Z0-9]{2,}$/,
+  'the member id, not the @name: profile, then "Copy member ID"',
+);
+
+const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
+
+const approver = z
+  .strictObject({
+    name: anyText('a name', 'such as name: Ada'),
+    telegram: telegramUser.optional(),
+    slack: slackUser.optional(),
+    namespaces: nonEmptyListOf(namespaceGlob, 'leave the key out for all that are watched').optional(),
+    kubernetesUser: anyText('a Kubernetes user name', 'such as ada@example.com').optional(),
+    kubernetesGroups: z.array(anyText('a group name', 'such as sre')).prefault([]),
+  })
+  .superRefine((person, context) => {
+    if (person.telegram === undefined && person.slack === undefined)
+      addIssue(context, { wrong: 'needs a telegram or slack id', hint: 'people are known by their id in chat' });
+    if (person.kubernetesGroups?.length > 0 && person.kubernetesUser === undefined)
+      addIssue(
+        context,
+        {
+          wrong: 'kubernetesGroups needs kubernetesUser as well',
+          hint: 'the API server is asked about a user and their groups',
+        },
+        ['kubernetesGroups'],
+      );
+  }, always);
+
+type Approvers = z.output<typeof approver>[];
+
+/** One person, one entry: which of two entries ruled would depend on their order. */
+function reportTwins(approvers: Approvers, context: z.core.$RefinementCtx): void {
+  for (const id of ['telegram', 'slack'] as const) {
+    const first = new Map<unknown, number>();
+    for (const [index, person] of approvers.entries()) {
+      const value = person?.[id];
+      if (typeof value !== 'number' && typeof value !== 'string') continue;
+      const twin = first.get(value);
+      if (twin === undefined) first.set(value, index);
+      else
+        addIssue(context, { wrong: `is the id of approvers[${twin}] as well`, hint: 'one entry per person' }, [
+          index,
+          id,
+        ]);
+    }
+  }
+}
+
+const approval = z
+  .strictObject({
+    ttl: duration('1m', '60m', { wholeMinutes: true }).prefault('30m'),
+    confirm: z.array(oneOf(actionNames)).prefault(['DeleteResourceQuota']),
+    approvers: z
+      .array(approver)
+      .superRefine(reportTwins, { when: ({ value }) => Array.isArray(value) })
+      .prefault([]),
+  })
+  .prefault({});
+
+/** Telegram's ids have at most 52 bits, so 16 digits: https://core.telegram.org/bots/api#chat */
+const telegramChat = numericId(
+  'a Telegram chat id such as -1001234567890',
+  /^-?[1-9]\d{0,15}$/,
+  'a whole number of at most 16 digits, not the @name: Telegram names chats by number when a button is pressed; groups have negative ids',
+  'such as chat: -1001234567890',
+);
+
+const telegramThread = numericId(
+  'the number of a topic',
+  /^[1-9]\d{0,15}$/,
+  'the last number in a link to a message of that topic is the message; the one before it the topic',
+);
+
+const telegramRoute = z
+  .strictObject({
+    namespaces: nonEmptyListOf(namespaceGlob, 'such as ["shop-*"]'),
+    chat: telegramChat.optional(),
+    thread: telegramThread.optional(),
+  })
+  .superRefine(({ chat, thread }, context) => {
+    if (chat === undefined && thread === undefined)
+      addIssue(context, {
+        wrong: 'needs a chat, a thread or both',
+        hint: 'such as chat: -1001234567890, or thread: 7 for a topic of the main chat',
+      });
+  });
+
+const slackChannel = text(
+  'a Slack channel id such as C0123456789',
+  /^[CGD][A-Z0-9]{2,}$/,
+  'the id, not the #name: it is at the bottom of the channel\'s "About" tab',
+  'such as channel: C0123456789',
+);
+
+const telegram = z
+  .strictObject({
+    chat: telegramChat,
+    routes: z.array(telegramRoute).prefault([]),
+    apiRoot: url().prefault('https://api.telegram.org'),
+  })
+  .transform(({ chat, routes, apiRoot }) => ({
+    chat,
+    // A topic of the main chat need not repeat the chat.
+    routes: routes.map((route): Route => ({ ...route, chat: route.chat ?? chat })),
+    apiRoot: apiRoot.replace(/\/+$/, ''),
+  }));
+
+const slack = z
+  .strictObject({
+    channel: slackChannel,
+    routes: z
+      .array(z.strictObject({ namespaces: nonEmptyListOf(namespaceGlob, 'such as ["shop-*"]'), channel: slackChannel }))
+      .prefault([]),
+    apiUrl: url().prefault('https://slack.com/api/'),
+  })
+  .transform(({ channel, routes, apiUrl }) => ({
+    channel,
+    routes: routes.map((route): Route => ({ namespaces: route.namespaces, chat: route.channel })),
+    apiUrl: apiUrl.replace(/\/*$/, '/'),
+  }));
+
+const channels = z
+  .strictObject({
+    telegram: telegram.optional(),
+    slack: slack.optional(),
+    console: z.strictObject({}).optional(),
+  })
+  .superRefine(
+    (given, context) => {
+      if (Object.keys(given).length === 0)
+        addIssue(context, { wrong: 'needs at least one channel', hint: 'telegram, slack or console: {}' });
+    },
+    // Beside other problems as well: all are reported at once.
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  )
+  .prefault({});
+
+const patience = duration('0s', '24h');
+const glob = anyText('a name or a pattern', 'such as "nightly-*"; * matches any run of characters, ? one');
+
+const ignoreRule = z
+  .strictObject({
+    namespace: glob.optional(),
+    kind: glob.optional(),
+    name: glob.optional(),
+    class: glob.optional(),
+  })
+  .superRefine(
+    (rule, context) => {
+      if (Object.keys(rule).length === 0)
+        addIssue(context, {
+          wrong: 'is empty and would ignore everything',
+          hint: 'give it a namespace, kind, name or class',
+        });
+    },
+    // A rule whose only key is mistyped is not empty.
+    { when: ({ issues }) => issues.length === 0 },
+  );
+
+/** As the CRD has it: with a longer one every Remediation would be refused. */
+const longestClass = 64;
+
+const extraReason = z
+  .strictObject({
+    reason: text(
+      'an event reason',
+      /^\S+$/,
+      'one word, as in the REASON column of kubectl get events',
+      'such as reason: CertificateExpired',
+    ),
+    class: text(
+      'a class name',
+      /^[A-Z][A-Za-z0-9]{0,63}$/,
+      'one word of at most 64 letters and digits that begins with a capital letter',
+    ).optional(),
+    severity: oneOf(severityNames).prefault('warning'),
+    for: patience.prefault('1m'),
+  })
+  .superRefine(({ reason, class: own }, context) => {
+    if (own === undefined && reason.length > longestClass)
+      addIssue(
+        context,
+        {
+          wrong: `is longer than the ${longestClass} characters of a class, and would be its own`,
+          hint: `name a class of at most ${longestClass} characters beside it, such as class: BackupFailed`,
+        },
+        ['reason'],
+      );
+  })
+  .transform((extra) => ({ ...extra, class: extra.class ?? extra.reason }));
+
+const classRule = z.strictObject({
+  enabled: yesOrNo.optional(),
+  for: patience.optional(),
+  severity: oneOf(severityNames).optional(),
+});
+
+const ignore = z.array(ignoreRule).prefault([]);
+const classes = z.record(z.string(), classRule).prefault({});
+const extraReasons = z.array(extraReason).prefault([]);
+
+interface Named {
+  classes: Record<string, unknown>;
+  ignore: { class?: string }[];
+  extraReasons: { class: string }[];
+}
+
+/** Class names are a closed list, plus those that extraReasons brings. */
+function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context: z.core.$RefinementCtx): void {
+  const own = listIn(extraReasons)
+    .map((extra) => extra?.class)
+    .filter((name) => typeof name === 'string');
+  const known: string[] = [...classNames, ...own];
+  const complain = (name: string, path: PropertyKey[], words = known): void =>
+    addIssue(context, { wrong: `there is no class ${JSON.stringify(name)}`, hint: didYouMean(name, words) }, path);
+
+  // A list in its place is another mistake, and told as that.
+  const named = Array.isArray(classes) ? [] : Object.keys(classes ?? {});
+  for (const name of named) if (!known.includes(name)) complain(name, ['classes', name]);
+  for (const [index, rule] of listIn(ignore).entries()) {
+    const name = rule?.class;
+    if (typeof name === 'string' && isLiteral(name) && !known.includes(name))
+      complain(name, ['ignore', index, 'class']);
+  }
+  for (const [index, name] of own.entries()) {
+    const near = closest(name, classNames);
+    if (near && near !== name && editsApart(name, near) <= 1) complain(name, ['extraReasons', index, 'class'], [near]);
+  }
+}
+
+const listIn = <T>(value: readonly T[]): readonly T[] => (Array.isArray(value) ? value : []);
 
 /** The configuration after loading: defaults filled in, every duration in milliseconds. */
 export interface Approver {

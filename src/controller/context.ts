@@ -1,10 +1,9 @@
 import type { ActionContext, Refusal } from '../actions/action.ts';
-import type { ParsedAction } from '../actions/table.ts';
-import { parseAction } from '../actions/table.ts';
+import { parseAction, type ParsedAction } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
 import type { History } from '../health/history.ts';
-import type { LiveHealth } from '../health/live.ts';
+import type { LiveHealth } from '../health/trouble.ts';
 import type { Api, Reader } from '../kube/api.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -52,4 +51,16 @@ export function parsedActionOf({ spec }: Remediation): ParsedAction | Refusal {
   } catch (error) {
     return { ok: false, reason: 'InvalidAction', say: messageOf(error) };
   }
+}
+
+export type Lock = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** One at a time, in the order of asking; a failure of one does not concern the next. */
+export function createLock(): Lock {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
 }

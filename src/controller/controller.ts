@@ -1,13 +1,10 @@
-import type { Remediation } from '../kube/remediation.ts';
-import { isProposedFrom } from '../kube/remediation.ts';
-import type { Change } from '../kube/watch.ts';
 import { isSelected } from '../config/selection.ts';
+import { isProposedFrom, type Remediation } from '../kube/remediation.ts';
+import type { Change } from '../kube/watch.ts';
 import { messageOf } from '../lib/errors.ts';
-import type { Queue } from '../lib/queue.ts';
-import { createQueue } from '../lib/queue.ts';
-import type { Deps } from './context.ts';
-import { createTelling } from './events.ts';
-import { createLock } from './lock.ts';
+import { createQueue, type Queue } from '../lib/queue.ts';
+import { createLock, type Deps } from './context.ts';
+import { createTelling } from './kube-events.ts';
 import { createReconcile, isOfInterest } from './reconcile.ts';
 import { createRetention, endOf, type Kept } from './retention.ts';
 import { createRights } from './rights.ts';

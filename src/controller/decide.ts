@@ -1,27 +1,43 @@
-import type { Prepared, Refusal, Trace } from '../actions/action.ts';
+import type { Plan, Prepared, Refusal, Trace } from '../actions/action.ts';
 import type { Config } from '../config/schema.ts';
-import type { LiveHealth } from '../health/live.ts';
 import { hasHeldFor, type Stable, windowMs } from '../health/stability.ts';
-import { isStillTrue } from '../health/truth.ts';
-import type { Phase, Remediation, RemediationStatus } from '../kube/remediation.ts';
+import { isStillTrue, type LiveHealth } from '../health/trouble.ts';
+import { timeMs } from '../kube/raw.ts';
 import {
   conditionOf,
   expiresAtMs,
   isAttested,
   isCleared,
   isProposedByProgram,
-  isTrue,
   isRehearsalUnclear,
+  isTrue,
   noAnswer,
+  type Phase,
   phaseOf,
+  type Remediation,
+  type RemediationStatus,
   switchedOff,
 } from '../kube/remediation.ts';
-import { timeMs } from '../kube/views.ts';
+import { iso } from '../lib/clock.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { unreachable } from '../lib/errors.ts';
-import { line } from '../lib/plain.ts';
-import { beginExecution } from './execution.ts';
+import { line } from '../lib/text.ts';
 import { because, isWatchedLate, judgeRecovery, latePollMs, notHelped, pollMs, recoveryFacts } from './recovery.ts';
+
+const longestWindowSeconds = 600;
+
+/** Pure: what Applying persists before anything is changed. */
+export function beginExecution(
+  fix: Remediation,
+  { before, blocked, undo }: Plan,
+  { longestUptimeMs, ready: readyBefore }: LiveHealth,
+  { recovery }: Config,
+  nowMs: number,
+): NonNullable<RemediationStatus['execution']> {
+  const window = windowMs(fix.spec.incident.class, recovery.stableFor, longestUptimeMs);
+  const stableSeconds = Math.min(Math.ceil(window / 1000), longestWindowSeconds);
+  return { startedAt: iso(nowMs), before, blocked, undo, stableSeconds, readyBefore };
+}
 
 /** All that a pass knows. What a phase has no rule about is not read and stays undefined. */
 export interface Facts {

@@ -1,20 +1,16 @@
-import type { Refusal } from '../actions/action.ts';
+import type { Hand, Refusal } from '../actions/action.ts';
 import { stillShort } from '../actions/nudge.ts';
-import type { Hand } from '../actions/perform.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { RetryLater } from '../lib/errors.ts';
-import type { Deps } from './context.ts';
-import { contextOf } from './context.ts';
+import { contextOf, type Deps, type Lock } from './context.ts';
 import { interrupted } from './decide.ts';
-import type { Lock } from './lock.ts';
 import { nudgeUntilPodsAppear } from './nudging.ts';
 import type { WithRights } from './rights.ts';
 import { readRivals, whoGoesFirst } from './rivals.ts';
 import { send } from './send.ts';
-import type { Word } from './status.ts';
-import { condition, readAgain } from './status.ts';
+import { condition, readAgain, type Word } from './write-status.ts';
 
 const givingWayMs = 1_000;
 

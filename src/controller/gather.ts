@@ -1,18 +1,66 @@
-import { readNamespaceLabels } from '../actions/ownership.ts';
-import type { LiveHealth } from '../health/live.ts';
+import type { Refusal } from '../actions/action.ts';
+import { isProtected, readNamespaceLabels } from '../actions/ownership.ts';
+import type { Config } from '../config/schema.ts';
+import { isSelected } from '../config/selection.ts';
+import { readAffected } from '../diagnosis/health.ts';
+import { createSnapshot } from '../diagnosis/readers.ts';
 import type { Stable } from '../health/stability.ts';
-import type { Blocked, Remediation } from '../kube/remediation.ts';
-import { phaseOf } from '../kube/remediation.ts';
-import { timeMs } from '../kube/views.ts';
+import type { LiveHealth } from '../health/trouble.ts';
+import { gone } from '../health/workload-health.ts';
+import type { KubeObject, Reader } from '../kube/api.ts';
+import { controllerOf, timeMs } from '../kube/raw.ts';
+import { type Blocked, phaseOf, type Remediation } from '../kube/remediation.ts';
 import { RetryLater } from '../lib/errors.ts';
-import { readBlockedHealth } from './blocked-health.ts';
-import type { Deps } from './context.ts';
-import { contextOf, parsedActionOf, subjectOf } from './context.ts';
-import type { Facts } from './decide.ts';
-import { needsRehearsal, wasInterrupted } from './decide.ts';
-import { guard } from './guard.ts';
+import { isAlwaysOut } from '../lib/namespaces.ts';
+import { contextOf, type Deps, parsedActionOf, subjectOf } from './context.ts';
+import { type Facts, needsRehearsal, wasInterrupted } from './decide.ts';
 import { hasAsMany, isWatchedLate, nextStable } from './recovery.ts';
 import { readRivals } from './rivals.ts';
+
+/** After the quota is gone: are the workloads that it blocked as they should be? One of several that is gone is no trouble. */
+export async function readBlockedHealth(
+  reader: Reader,
+  namespace: string,
+  blocked: readonly Blocked[],
+  { nowMs, sinceMs }: { nowMs: number; sinceMs: number },
+): Promise<LiveHealth> {
+  if (blocked.length === 0) return { ...gone, gone: false, healthy: false, why: 'whom it blocked is not known' };
+  const from = createSnapshot(reader, namespace);
+  const workloads = await Promise.all(blocked.map((owner) => workloadOf(from, namespace, owner)));
+  return readAffected(reader, namespace, [...new Set(workloads)], nowMs, sinceMs);
+}
+
+/** A ReplicaSet may be scaled down or gone because its Deployment rolled on: the Deployment is what counts. */
+async function workloadOf(reader: Reader, namespace: string, { kind, name, uid }: Blocked): Promise<string> {
+  if (kind !== 'ReplicaSet') return `${kind}/${name}`;
+  const live = await reader.get<KubeObject>({ kind, namespace, name });
+  if (live?.metadata.uid !== uid) return `Deployment/${name.replace(/-[^-]+$/, '')}`;
+  const owner = controllerOf(live.metadata);
+  return owner?.kind === 'Deployment' ? `Deployment/${owner.name}` : `ReplicaSet/${name}`;
+}
+
+interface Place {
+  namespace: string;
+  /** tapfix's own namespace. */
+  own: string;
+  labels?: Record<string, string>;
+}
+
+/** Pure: why nothing may be changed in this namespace; undefined when it may. */
+export function guard({ namespace, own, labels }: Place, config: Config): Refusal | undefined {
+  if (isAlwaysOut(namespace, own) || isProtected({ labels: labels ?? {} })) {
+    return no(
+      'ProtectedNamespace',
+      `Namespace ${namespace} is protected: tapfix only tells, it changes nothing there.`,
+    );
+  }
+  if (!isSelected(config, namespace, own)) {
+    return no('NotWatched', `Namespace ${namespace} is not among those that tapfix is configured for.`);
+  }
+  return undefined;
+}
+
+const no = (reason: string, say: string): Refusal => ({ ok: false, reason, say });
 
 /** What only this process remembers. Losing it is safe: a window starts again, a try is not counted. */
 export interface Memory {

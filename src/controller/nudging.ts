@@ -1,5 +1,5 @@
+import type { Hand } from '../actions/action.ts';
 import { canBeNudged, inBatches, nudge, stillShort } from '../actions/nudge.ts';
-import type { Hand } from '../actions/perform.ts';
 import type { Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';

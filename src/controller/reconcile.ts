@@ -1,25 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
-import type { Phase, Remediation } from '../kube/remediation.ts';
-import { isAttested, isTrue, phaseOf } from '../kube/remediation.ts';
+import { isAttested, isTrue, type Phase, phaseOf, type Remediation } from '../kube/remediation.ts';
 import { messageOf, RetryLater, unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
-import type { Deps } from './context.ts';
-import { parsedActionOf } from './context.ts';
-import type { Facts, Step } from './decide.ts';
-import { decide } from './decide.ts';
-import type { Telling } from './events.ts';
+import { createLock, type Deps, type Lock, parsedActionOf } from './context.ts';
+import { decide, type Facts, type Step } from './decide.ts';
 import { createExecutor } from './execute.ts';
-import type { Memory } from './gather.ts';
-import { gather } from './gather.ts';
-import type { Lock } from './lock.ts';
-import { createLock } from './lock.ts';
+import { gather, type Memory } from './gather.ts';
+import type { Telling } from './kube-events.ts';
 import { isWatchedLate } from './recovery.ts';
 import { createRehearsal } from './rehearse.ts';
 import type { WithRights } from './rights.ts';
-import type { Word } from './status.ts';
-import { condition, readAgain, say } from './status.ts';
+import { condition, readAgain, say, type Word } from './write-status.ts';
 
 export interface ReconcileDeps extends Deps {
   lock: Lock;

@@ -1,10 +1,8 @@
 import type { Config } from '../config/schema.ts';
-import type { LiveHealth } from '../health/live.ts';
-import type { Stable } from '../health/stability.ts';
-import { hasHeldFor, holdStable, windowMs } from '../health/stability.ts';
-import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, isTrue, phaseOf } from '../kube/remediation.ts';
-import { timeMs } from '../kube/views.ts';
+import { hasHeldFor, holdStable, type Stable, windowMs } from '../health/stability.ts';
+import type { LiveHealth } from '../health/trouble.ts';
+import { timeMs } from '../kube/raw.ts';
+import { conditionOf, isTrue, phaseOf, type Remediation } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
 
 /** The run of good readings goes on, begins, or (a break, a restart, a fresh signal) begins again. */

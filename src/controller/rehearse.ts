@@ -1,34 +1,65 @@
-import type { Plan, Prepared, Refusal } from '../actions/action.ts';
-import { no } from '../actions/action.ts';
+import { no, type Plan, type Prepared, type Refusal, type Target } from '../actions/action.ts';
+import { readOwners } from '../actions/owners.ts';
 import type { ParsedAction } from '../actions/table.ts';
+import { targetGone } from '../actions/workload-patch.ts';
 import type { Config } from '../config/schema.ts';
-import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, isRehearsalUnclear, noAnswer } from '../kube/remediation.ts';
+import type { KubeObject, Reader } from '../kube/api.ts';
+import { conditionOf, isRehearsalUnclear, noAnswer, type Remediation } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';
 import { sameValue } from '../lib/hash.ts';
-import { contextOf, subjectOf } from './context.ts';
-import type { Deps } from './context.ts';
-import type { Lock } from './lock.ts';
+import { contextOf, type Deps, type Lock, subjectOf } from './context.ts';
 import { rehearseNudges } from './nudging.ts';
 import type { WithRights } from './rights.ts';
 import { hasMoved, isUnclear, refusedBy, send } from './send.ts';
-import type { Word } from './status.ts';
-import { condition } from './status.ts';
-import { wrongTarget } from './wrong-target.ts';
+import { condition, type Word } from './write-status.ts';
+
+interface Named {
+  kind: string;
+  name: string;
+  uid: string;
+}
+
+/**
+ * Whether it is still true, and whether it recovered, is read of what the incident names: it must be what is changed, or,
+ * of a pod, what the pod belongs to by its owner references.
+ */
+async function wrongTarget(
+  { metadata, spec }: Remediation,
+  parsed: ParsedAction | Refusal,
+  reader: Reader,
+): Promise<Refusal | undefined> {
+  if ('ok' in parsed) return undefined;
+  const { object } = spec.incident;
+  const target = parsed.action.target(parsed.params);
+  if (isMeant(object, target)) return undefined;
+  const owners = target.kind === 'Pod' ? await readPodOwners(target, metadata.namespace ?? '', reader) : [];
+  if ('ok' in owners) return owners;
+  if (owners.some((owner) => isMeant(object, owner))) return undefined;
+  const say = `the incident is about ${object.kind} ${object.name}, the fix would change ${target.kind} ${target.name}`;
+  return no('WrongTarget', say);
+}
+
+const isMeant = (object: Named, { kind, name, uid }: Named): boolean =>
+  kind === object.kind && name === object.name && (object.uid === '' || uid === object.uid);
+
+async function readPodOwners(target: Target, namespace: string, reader: Reader): Promise<Named[] | Refusal> {
+  const pod = await reader.get<KubeObject>({ kind: 'Pod', namespace, name: target.name });
+  return pod?.metadata.uid === target.uid ? readOwners(reader, namespace, pod) : targetGone(target);
+}
 
 const mostDerivations = 5;
 const mostTries = 5;
 /** Of those without a clear answer: as an admission webhook that is down, they may come to one. */
 const mostUnclear = 10;
 
-export interface RehearsalDeps extends Deps {
+interface RehearsalDeps extends Deps {
   lock: Lock;
   withRights: WithRights;
 }
 
 /** What is still unknown about a proposal: would the API server take it, and would we propose it ourselves? */
-export type Rehearse = (fix: Remediation, parsed: ParsedAction | Refusal, guard: Refusal | undefined) => Promise<Word>;
+type Rehearse = (fix: Remediation, parsed: ParsedAction | Refusal, guard: Refusal | undefined) => Promise<Word>;
 
 export function createRehearsal(deps: RehearsalDeps): Rehearse {
   const { api, clock, lock, withRights, derive, history, current } = deps;

@@ -1,9 +1,7 @@
 import type { Config } from '../config/schema.ts';
-import type { Api } from '../kube/api.ts';
-import { isConflict, isNotFound } from '../kube/api.ts';
-import type { Remediation } from '../kube/remediation.ts';
-import { conditionOf, isCleared, isOver, isTrue, phaseOf } from '../kube/remediation.ts';
-import { timeMs } from '../kube/views.ts';
+import { type Api, isConflict, isNotFound } from '../kube/api.ts';
+import { timeMs } from '../kube/raw.ts';
+import { conditionOf, isCleared, isOver, isTrue, phaseOf, type Remediation } from '../kube/remediation.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { lateRecoveryMs } from './recovery.ts';

@@ -1,7 +1,5 @@
-import type { WriterRole } from '../actions/action.ts';
-import type { Hand } from '../actions/perform.ts';
-import type { Api, KubeObject } from '../kube/api.ts';
-import { isConflict, isForbidden, isNotFound } from '../kube/api.ts';
+import type { Hand, WriterRole } from '../actions/action.ts';
+import { type Api, isConflict, isForbidden, isNotFound, type KubeObject } from '../kube/api.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { apiVersionOf } from '../kube/resources.ts';
 import type { Clock } from '../lib/clock.ts';

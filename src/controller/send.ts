@@ -1,8 +1,5 @@
-import type { Plan, Prepared, Refusal } from '../actions/action.ts';
-import { no } from '../actions/action.ts';
-import { isOverBudget } from '../actions/eviction.ts';
-import type { Hand } from '../actions/perform.ts';
-import { perform } from '../actions/perform.ts';
+import { type Hand, no, perform, type Plan, type Prepared, type Refusal } from '../actions/action.ts';
+import { isOverBudget } from '../actions/disruption-budget.ts';
 import { ApiError, hasCode } from '../kube/api.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';

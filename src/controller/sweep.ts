@@ -1,16 +1,13 @@
 import type { Config } from '../config/schema.ts';
-import type { Api } from '../kube/api.ts';
-import { isConflict, isNotFound } from '../kube/api.ts';
-import type { Remediation } from '../kube/remediation.ts';
-import { phaseOf } from '../kube/remediation.ts';
-import { timeMs } from '../kube/views.ts';
-import { isLiteral } from '../lib/glob.ts';
+import { type Api, isConflict, isNotFound } from '../kube/api.ts';
+import { timeMs } from '../kube/raw.ts';
+import { phaseOf, type Remediation } from '../kube/remediation.ts';
 import { messageOf } from '../lib/errors.ts';
+import { isLiteral } from '../lib/glob.ts';
 import type { Log } from '../lib/log.ts';
+import type { Lock } from './context.ts';
 import { needsRehearsal } from './decide.ts';
-import type { Lock } from './lock.ts';
-import type { Binding } from './rights.ts';
-import { managedBy, writerAccount } from './rights.ts';
+import { type Binding, managedBy, writerAccount } from './rights.ts';
 
 const longestLifeMs = 15 * 60_000;
 
@@ -65,7 +62,9 @@ export function createSweeper({
     for (const namespace of scopes(current(), namespaces())) {
       try {
         await lock(async () => {
-          const labelSelector = Object.entries(managedBy).map((pair) => pair.join('=')).join(','); // prettier-ignore
+          const labelSelector = Object.entries(managedBy)
+            .map((pair) => pair.join('='))
+            .join(',');
           const found = await api.list<Binding>('RoleBinding', namespace, { labelSelector });
           for (const binding of found.filter((one) => isMinted(one, own))) await sweepOne(binding, nowMs);
         });

@@ -1,6 +1,6 @@
 import type { Answer, Channel, Press } from '../channels/channel.ts';
-import { buttonText, consoleText, headline } from '../channels/console-text.ts';
-import type { Message } from '../notices/message.ts';
+import { buttonText, consoleText, headline } from '../channels/console/console-text.ts';
+import type { Message } from '../notices/cards/message.ts';
 import type { Screen } from './screen.ts';
 
 /** Keys for the verbs on our buttons, as on the console; y and n answer "really?". */

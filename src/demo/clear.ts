@@ -1,7 +1,7 @@
 import type { Api } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
 import type { Clock } from '../lib/clock.ts';
-import { counted } from '../lib/counted.ts';
+import { counted } from '../lib/text.ts';
 import { defaultNamespace as tapfixNamespace } from '../manifests/manifest.ts';
 import { isGone, type Made, remove } from './install.ts';
 import { waitUntil } from './wait.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
-import { loadKubeConfig } from '../kube/config.ts';
+import { loadKubeConfig } from '../kube/kubeconfig.ts';
 import { viewDeployment } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
-import { counted } from '../lib/counted.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
+import { counted } from '../lib/text.ts';
 import { accounts, defaultNamespace as tapfixNamespace } from '../manifests/manifest.ts';
 import { clear } from './clear.ts';
 import { install, type Made } from './install.ts';

@@ -1,12 +1,12 @@
-import { runTapfix } from '../app.ts';
-import { wrap } from '../channels/console-text.ts';
+import { runTapfix } from '../app/app.ts';
+import { wrap } from '../channels/console/console-text.ts';
 import { parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import type { KubeObject } from '../kube/api.ts';
 import { managedBy } from '../controller/rights.ts';
+import type { KubeObject } from '../kube/api.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { timesIn } from '../notices/times.ts';
+import { timesIn } from '../notices/cards/times.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { createReadiness } from '../ops/readiness.ts';
 import type { Act } from './acts.ts';
@@ -94,7 +94,9 @@ function readKeys({ keyboard, stop }: DemoDeps, press: (key: string) => Promise<
 
 /** A fix that is over has given its rights back: counted, not promised. */
 async function countRights({ api, namespace }: Stage): Promise<number> {
-  const labelSelector = Object.entries(managedBy).map(([key, value]) => `${key}=${value}`).join(','); // prettier-ignore
+  const labelSelector = Object.entries(managedBy)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
   return (await api.list<KubeObject>('RoleBinding', namespace, { labelSelector })).length;
 }
 

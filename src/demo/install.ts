@@ -4,7 +4,7 @@ import { isKind, type Ref } from '../kube/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import type { Manifest } from '../manifests/manifest.ts';
-import { defaults, groundwork } from '../manifests/render.ts';
+import { defaults, groundwork } from '../manifests/render-manifests.ts';
 import { waitUntil } from './wait.ts';
 
 /** Something that the demo made: nobody else's is ever removed. */

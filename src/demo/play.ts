@@ -1,13 +1,13 @@
-import { wrap } from '../channels/console-text.ts';
+import { wrap } from '../channels/console/console-text.ts';
 import { conditionOf, isOver, phaseOf, type Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
-import { counted } from '../lib/counted.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { UserError } from '../lib/errors.ts';
+import { counted } from '../lib/text.ts';
 import type { Act } from './acts.ts';
 import type { DemoChannel } from './channel.ts';
 import type { Screen } from './screen.ts';
-import { inWords, isOpen, openShop, type Ready, readShop, shop } from './shop.ts';
+import { inWords, isOpen, openShop, readShop, type Ready, shop } from './shop.ts';
 import type { Stage } from './stage.ts';
 import { waitUntil } from './wait.ts';
 

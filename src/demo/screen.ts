@@ -71,4 +71,7 @@ export const rowsOf = (text: string, columns: number): number =>
 
 /** Emoji are two columns wide, marks that change the letter before them none. */
 const widthOf = (line: string): number =>
-  [...line].reduce((width, char) => width + (/\p{Emoji_Presentation}/u.test(char) ? 2 : /\p{M}|\u200d|\ufe0f/u.test(char) ? 0 : 1), 0); // prettier-ignore
+  [...line].reduce(
+    (width, char) => width + (/\p{Emoji_Presentation}/u.test(char) ? 2 : /\p{M}|\u200d|\ufe0f/u.test(char) ? 0 : 1),
+    0,
+  );

@@ -28,7 +28,8 @@ export async function spoilPod({ api, namespace, clock, signal }: Where, app: st
   const image = pod?.spec?.containers?.[0]?.image;
   if (!pod || !image) return;
   const ref = { kind: 'Pod', namespace, name: pod.metadata.name } as const;
-  const setImage = (value: string) => api.patch(ref, 'json', [{ op: 'replace', path: '/spec/containers/0/image', value }]); // prettier-ignore
+  const setImage = (value: string) =>
+    api.patch(ref, 'json', [{ op: 'replace', path: '/spec/containers/0/image', value }]);
   await api.patch(ref, 'merge', { metadata: { annotations: { [runsAnnotation]: 'false' } } });
   await setImage(`${image.replace(/@.*$/, '')}-none`);
   const isStopped = async (): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import { phaseOf, type Remediation } from '../kube/remediation.ts';
-import { counted } from '../lib/counted.ts';
 import { spokenDuration } from '../lib/duration.ts';
+import { counted } from '../lib/text.ts';
 import { endedAtMs, type Scene } from './play.ts';
 
 export interface SummaryFacts {

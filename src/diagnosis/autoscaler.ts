@@ -1,11 +1,56 @@
+import { autoscalerTroubles } from '../health/cluster.ts';
 import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { num, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
-import { autoscalerTroubles } from '../health/cluster.ts';
-import { viewAutoscaler } from '../kube/views-workload.ts';
+import { viewAutoscaler } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
-import { blindInWords } from './words/metric.ts';
+import { line } from '../lib/text.ts';
 
-export interface AutoscalerFacts {
+const apis: Readonly<Record<string, string>> = {
+  resource: 'metrics.k8s.io (metrics-server)',
+  custom: 'custom.metrics.k8s.io',
+  external: 'external.metrics.k8s.io',
+};
+
+/** Why the number is not there. */
+function whyIn(message: string): string {
+  const [, api = ''] = /from (resource|custom|external) metrics API/.exec(message) ?? [];
+  if (/the server could not find the requested resource/.test(message))
+    return `the API ${apis[api] ?? 'for it'} is not installed`;
+  if (/the server is currently unable to handle the request/.test(message))
+    return `the API ${apis[api] ?? 'for it'} does not answer`;
+  if (/no metrics returned from/.test(message)) return `the API ${apis[api] ?? 'for it'} has no values`;
+  const [, resource, container] = /missing request for (\S+)(?: in container (\S+))?/.exec(message) ?? [];
+  if (resource) return `its pods make no request for ${resource}${container ? ` in container ${container}` : ''}`;
+  if (/did not receive metrics for (?:targeted|any ready) pods/.test(message)) return 'no ready pod has values yet';
+  return '';
+}
+
+/** The metric's name, as far as the autoscaler says it. */
+function metricIn(message: string): string {
+  const patterns = [
+    /metrics for resource (\S+?):/,
+    /failed to get (\S+) (?:utilization|usage)/,
+    /failed to get external metric (\S+?):/,
+    /failed to get (\S+) (?:external|object|resource|container)/,
+    /unable to get (?:external )?metric (\S+?)[:/]/,
+  ];
+  return patterns.map((pattern) => pattern.exec(message)?.[1]).find((name) => name !== undefined) ?? '';
+}
+
+/** Pure. What an autoscaler cannot see, from the words of its condition. */
+export function blindInWords(message: string): string {
+  const [, kind, name] = /unable to get the target's current scale: (\w+)\S* "([^"]+)" not found/.exec(message) ?? [];
+  if (name) return `${kind!.replace(/s$/, '')} ${name}, which it should scale, does not exist`;
+  if (/missing a selector|is required|ambiguous|selector/i.test(message) && !/metric/.test(message))
+    return line(message, 240);
+  const metric = metricIn(message);
+  const why = whyIn(message);
+  if (!metric && !why) return line(message.replace(/^the HPA (?:controller )?was unable to [^:]+: /, ''), 240);
+  const what = metric ? `it cannot read ${metric}` : 'it cannot read its metrics';
+  return why ? `${what}: ${why}` : `${what}: ${line(message.slice(message.lastIndexOf(': ') + 2), 160)}`;
+}
+
+interface AutoscalerFacts {
   object: KubeObject;
   /** What it cannot see, and since when. */
   why: string;

@@ -1,13 +1,161 @@
-import type { KubeObject, Reader } from '../kube/api.ts';
-import { num, specIn, str } from '../kube/raw.ts';
+import { isForbidden, type KubeObject, type ManagedFields, type Reader } from '../kube/api.ts';
+import { num, obj, specIn, str, timeMs } from '../kube/raw.ts';
+import type { PodTemplate } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
-import { cut } from '../lib/cut.ts';
-import { readConfigEdits } from './config-edits.ts';
-import { type Past, readControllerRevisions } from './controller-revisions.ts';
-import { readLastScaling, readScalings, type Scaling, togetherMs } from './scaled.ts';
-import { templateChanges } from './words/template.ts';
-import type { Workload } from './workload.ts';
-import { lastEditorOf, lastScalerOf, lastWriterOf, wasLater } from './writers.ts';
+import { cut } from '../lib/text.ts';
+import { readEvents } from './events.ts';
+import { referencesIn } from './words/references.ts';
+import { templateChanges } from './words/template-changes.ts';
+import { type Past, readControllerRevisions, type Workload } from './workload.ts';
+
+/* Who changed what, when: the API server's own books (managedFields). They tell when a writer last changed any of its fields. */
+
+interface Writer {
+  by: string;
+  atMs: number;
+}
+
+const fieldsOf = (entry: ManagedFields, path: readonly string[]): unknown =>
+  path.reduce<unknown>((node, field) => obj(node)[`f:${field}`], entry.fieldsV1);
+
+const owns = (entry: ManagedFields, path: readonly string[]): boolean => fieldsOf(entry, path) !== undefined;
+
+function newestOf({ metadata }: KubeObject, isMeant: (entry: ManagedFields) => boolean): ManagedFields | undefined {
+  const all = Array.isArray(metadata.managedFields) ? metadata.managedFields : [];
+  return all.filter((entry) => entry.manager && isMeant(entry)).sort((a, b) => timeMs(b.time) - timeMs(a.time))[0];
+}
+
+const writerIn = (entry: ManagedFields | undefined): Writer | undefined =>
+  entry && { by: entry.manager ?? '', atMs: timeMs(entry.time) };
+
+/** Who wrote this part of the object last, and when. Who only annotated or scaled it, or wrote its status, does not count. */
+export const lastWriterOf = (object: KubeObject, path: readonly string[]): Writer | undefined =>
+  writerIn(newestOf(object, (entry) => !entry.subresource && owns(entry, path)));
+
+/**
+ * Who scaled it last. Who owns the pod template as well (an apply of the whole object) may have changed anything else at
+ * that time: then nobody knows.
+ */
+export function lastScalerOf(object: KubeObject): Writer | undefined {
+  const entry = newestOf(object, (one) => one.subresource !== 'status' && owns(one, ['spec', 'replicas']));
+  if (!entry || owns(entry, ['spec', 'template'])) return undefined;
+  const isAutoscaler = entry.manager === 'kube-controller-manager' && entry.subresource === 'scale';
+  return { by: isAutoscaler ? 'an autoscaler' : (entry.manager ?? ''), atMs: timeMs(entry.time) };
+}
+
+/** Who changed anything else of the spec. */
+export function lastEditorOf(object: KubeObject): Writer | undefined {
+  const isEdit = (entry: ManagedFields): boolean =>
+    !entry.subresource &&
+    Object.keys(obj(fieldsOf(entry, ['spec']))).some((field) => field !== 'f:template' && field !== 'f:replicas');
+  return writerIn(newestOf(object, isEdit));
+}
+
+/** The API server's books have whole seconds, and whoever creates something is no later editor of it. */
+const sameMomentMs = 1_000;
+
+const wasLater = ({ atMs }: Writer, { metadata }: KubeObject): boolean =>
+  atMs > timeMs(metadata.creationTimestamp) + sameMomentMs;
+
+/** What the events of a Deployment say of the ReplicaSets that it scaled, newest first. They are kept for an hour. */
+interface Scaling {
+  set: string;
+  from: number;
+  to: number;
+  atMs: number;
+}
+
+/** "from 2 to 6"; until 1.28 it was "to 6 from 2". */
+const words = /^Scaled (?:up|down) replica set (\S+) (?:from (\d+) to (\d+)|to (\d+) from (\d+))$/;
+
+async function readScalings(reader: Reader, { metadata }: KubeObject): Promise<Scaling[]> {
+  const events = await readEvents(reader, metadata.namespace ?? '', ['ScalingReplicaSet'], [metadata.uid]);
+  return events.flatMap(({ message, lastSeenMs: atMs }) => {
+    const [, set = '', from, to, to28, from28] = words.exec(message) ?? [];
+    return set ? [{ set, from: Number(from ?? from28), to: Number(to ?? to28), atMs }] : [];
+  });
+}
+
+/** The API server's books and events are of two processes, and have whole seconds. */
+export const togetherMs = 5_000;
+
+export interface Scaled {
+  from: number;
+  to: number;
+  atMs: number;
+  /** Who did it, where the API server's books tell. */
+  by?: string;
+}
+
+const recentlyMs = 3_600_000;
+
+/**
+ * The scaling that made a Deployment as large as it is now, if that was within the hour. The books tell who set the
+ * replicas, the events how many there were before. Of `kubectl scale` the books have no time, and whoever applies the
+ * whole object leaves no entry of his own: then the events alone tell when, unless they speak of another ReplicaSet as
+ * well, for a rollout scales too.
+ */
+export async function readLastScaling(
+  reader: Reader,
+  { object, revisions }: Workload,
+  nowMs: number,
+): Promise<Scaled | undefined> {
+  const to = num(specIn(object)['replicas'], 1);
+  const newest = revisions[0]?.view.name;
+  const recent = (await readScalings(reader, object)).filter(({ atMs }) => nowMs - atMs <= recentlyMs);
+  const last = recent.find(({ set }) => set === newest);
+  if (!last || last.to !== to) return undefined;
+  const scaler = lastScalerOf(object);
+  const found = { from: last.from, to, atMs: scaler?.atMs || last.atMs, ...(scaler && { by: scaler.by }) };
+  if (scaler && scaler.atMs > 0)
+    return isLater(scaler.atMs, object) && Math.abs(scaler.atMs - last.atMs) <= togetherMs ? found : undefined;
+  return recent.some(({ set }) => set !== newest) || isLast(last, recent) ? undefined : found;
+}
+
+/** The first thing that is said of it is how it was made. */
+const isLast = (one: Scaling, all: readonly Scaling[]): boolean => one.from === 0 && all.at(-1) === one;
+
+const isLater = (atMs: number, { metadata }: KubeObject): boolean => atMs > timeMs(metadata.creationTimestamp) + 1_000;
+
+const mostRead = 5;
+
+/**
+ * Who edited the ConfigMaps that its pods need, and when; what is in them is nobody's business here. tapfix is installed
+ * without the right to read them (ADR 8): then the first refusal ends it, and there is only less to say.
+ */
+async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entry[]> {
+  const { namespace = '' } = object.metadata;
+  const names = namesIn(object).slice(0, mostRead);
+  const found: Entry[] = [];
+  for (const name of names) {
+    const config = await reader.get<KubeObject>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden);
+    if (config === 'forbidden') break;
+    const edit = config && editOfConfig(config);
+    if (edit) found.push(edit);
+  }
+  return found;
+}
+
+/** Of a workload's pod template, of a CronJob's, of a pod itself. */
+function namesIn(object: KubeObject): string[] {
+  const spec = specIn(object);
+  const job = obj(obj(spec['jobTemplate'])['spec']);
+  const templates = [obj(spec['template']), obj(job['template']), { spec }] as PodTemplate[];
+  const needed = templates.flatMap(referencesIn).filter(({ kind }) => kind === 'ConfigMap');
+  return [...new Set(needed.map(({ name }) => name))];
+}
+
+function editOfConfig(config: KubeObject): Entry | undefined {
+  const writers = ['data', 'binaryData'].map((field) => lastWriterOf(config, [field]));
+  const [writer] = writers.filter((one) => one !== undefined).sort((a, b) => b.atMs - a.atMs);
+  if (!writer || !wasLater(writer, config)) return undefined;
+  return { atMs: writer.atMs, text: `ConfigMap ${config.metadata.name} edited (${writer.by})` };
+}
+
+const ifForbidden = (error: unknown): 'forbidden' => {
+  if (isForbidden(error)) return 'forbidden';
+  throw error;
+};
 
 /** What was changed lately of a workload, and of the ConfigMaps that it needs where they may be read. */
 export async function lastChanges(reader: Reader, workload: Workload, nowMs: number): Promise<string[]> {
@@ -24,7 +172,7 @@ export async function lastChanges(reader: Reader, workload: Workload, nowMs: num
   return inWords([rollout, scale, editOf(object, [rollout, scale]), ...configs], nowMs);
 }
 
-export interface Entry {
+interface Entry {
   atMs: number;
   text: string;
 }

@@ -5,18 +5,23 @@ import {
   nodeTroubles,
   waitsForConsumer,
 } from '../health/cluster.ts';
-import type { LiveHealth } from '../health/live.ts';
-import { isFinished } from '../health/loop.ts';
-import { summed, type Trouble } from '../health/trouble.ts';
-import { gone } from '../health/workload.ts';
+import { isFinished } from '../health/pod.ts';
+import { type LiveHealth, summed, type Trouble } from '../health/trouble.ts';
+import { gone } from '../health/workload-health.ts';
 import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import type { Kind } from '../kube/resources.ts';
-import { type PodView, viewPod } from '../kube/views.ts';
-import { type ClaimView, viewClaim, viewNode, viewStorageClass } from '../kube/views-cluster.ts';
-import { viewAutoscaler } from '../kube/views-workload.ts';
-import type { HealthSubject } from './health.ts';
-import { everywhere, listWithin, workloadsOf } from './reach.ts';
+import {
+  type ClaimView,
+  type PodView,
+  viewAutoscaler,
+  viewClaim,
+  viewNode,
+  viewPod,
+  viewStorageClass,
+} from '../kube/views.ts';
 import { listEvents } from './events.ts';
+import type { HealthSubject } from './health.ts';
+import { everywhere, listWithin, workloadsOf } from './readers.ts';
 
 const there: LiveHealth = { ...gone, gone: false };
 
@@ -77,7 +82,10 @@ async function waitingFor(reader: Reader, claims: readonly ClaimView[]): Promise
   const mounts = (pod: PodView, claim: ClaimView): boolean =>
     pod.namespace === claim.namespace && (pod.claims ?? []).includes(claim.name);
   const unused = claims.filter((claim) => !pods.some((pod) => mounts(pod, claim)));
-  const used = await workloadsOf(reader, pods.filter((pod) => claims.some((claim) => mounts(pod, claim)))); // prettier-ignore
+  const used = await workloadsOf(
+    reader,
+    pods.filter((pod) => claims.some((claim) => mounts(pod, claim))),
+  );
   return [...used, ...unused.map(({ namespace, name }) => `${namespace}/PersistentVolumeClaim/${name}`)];
 }
 
@@ -91,7 +99,9 @@ export async function readStorageClassHealth(
   const known = await readClass(reader, object.name);
   if (typeof known === 'object') return there;
   const all = (await listWithin(reader, reach, 'PersistentVolumeClaim')).flatMap((claim) => viewClaim(claim) ?? []);
-  const claims = all.filter(({ storageClass, phase, deleting }) => storageClass === object.name && phase === 'Pending' && !deleting); // prettier-ignore
+  const claims = all.filter(
+    ({ storageClass, phase, deleting }) => storageClass === object.name && phase === 'Pending' && !deleting,
+  );
   if (claims.length === 0) return { ...there, ended: 'no claim asks for it any more' };
   const found = await Promise.all(claims.map((claim) => readClaimTroubles(reader, claim, known)));
   const blamed = found.flat().filter(({ cause }) => cause?.kind === 'StorageClass');
@@ -102,7 +112,11 @@ export async function readStorageClassHealth(
 }
 
 const readClaimTroubles = async (reader: Reader, claim: ClaimView, known: KnownClass): Promise<Trouble[]> =>
-  claimTroubles(claim, known, known === 'missing' ? [] : await listEvents(reader, claim.namespace, `involvedObject.uid=${claim.uid}`)); // prettier-ignore
+  claimTroubles(
+    claim,
+    known,
+    known === 'missing' ? [] : await listEvents(reader, claim.namespace, `involvedObject.uid=${claim.uid}`),
+  );
 
 export async function readClaimHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
   const found = await readNamed(reader, 'PersistentVolumeClaim', subject);
@@ -117,7 +131,11 @@ export async function readClaimHealth(reader: Reader, subject: HealthSubject, no
     return { ...there, healthy: false, why: 'it is not bound yet' };
   }
   const affected = await waitingFor(reader, [claim]);
-  return judged(troubles, nowMs, affected.map((workload) => workload.slice(workload.indexOf('/') + 1))); // prettier-ignore
+  return judged(
+    troubles,
+    nowMs,
+    affected.map((workload) => workload.slice(workload.indexOf('/') + 1)),
+  );
 }
 
 export async function readAutoscalerHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {

@@ -1,5 +1,8 @@
+import { refusalsIn, refusalsOf } from '../health/refusals.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
+import { controllerOf } from '../kube/raw.ts';
 import { type EventView, viewEvent } from '../kube/views.ts';
+import type { Workload } from './workload.ts';
 
 /** client-go puts this before what it has said ten times. */
 const combined = /^\(combined from similar events\): /;
@@ -24,4 +27,26 @@ export async function readEvents(
     .filter(({ object }) => meant.has(object.uid))
     .map((event) => ({ ...event, message: event.message.replace(combined, '') }))
     .sort((a, b) => b.lastSeenMs - a.lastSeenMs || (a.name < b.name ? -1 : 1));
+}
+
+/** The Jobs of a CronJob try to create pods in its name. */
+async function readJobs(reader: Reader, { kind, metadata }: KubeObject): Promise<string[]> {
+  if (kind !== 'CronJob') return [];
+  const jobs = await reader.list<KubeObject>('Job', metadata.namespace);
+  return jobs.filter((job) => controllerOf(job.metadata)?.uid === metadata.uid).map((job) => job.metadata.uid);
+}
+
+/** With which words the pods of a workload are refused, newest first. */
+export async function readRefusals(reader: Reader, workload: Workload): Promise<string[]> {
+  const { object, revisions, parts, deployment } = workload;
+  if (parts) return (await Promise.all(parts.map((part) => readRefusals(reader, part.workload)))).flat();
+  const { namespace = '', uid } = object.metadata;
+  const owners = [uid, ...revisions.map(({ view }) => view.uid), ...(await readJobs(reader, object))];
+  const events = await readEvents(reader, namespace, ['FailedCreate'], owners);
+  if (!deployment) return events.map(({ message }) => message);
+  // Of a Deployment only what its ReplicaSets say now: events of one that was replaced are history.
+  const known = refusalsIn(events);
+  const ofPods = revisions.flatMap(({ view }) => refusalsOf(view, known));
+  const { progressing } = deployment;
+  return progressing?.reason === 'ReplicaSetCreateError' ? [progressing.message, ...ofPods] : ofPods;
 }

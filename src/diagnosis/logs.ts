@@ -1,7 +1,7 @@
 import { ApiError, isForbidden, type LogReader, Unreachable } from '../kube/api.ts';
 import type { ContainerView } from '../kube/views.ts';
-import { line } from '../lib/plain.ts';
-import { redactProse } from './words/prose.ts';
+import { line } from '../lib/text.ts';
+import { redactProse } from './words/container-ends.ts';
 
 const asked = { tailLines: 40, limitBytes: 16_384 };
 const mostLines = 5;

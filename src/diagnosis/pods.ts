@@ -1,8 +1,60 @@
 import type { KubeObject, Reader } from '../kube/api.ts';
-import { arr, beginning, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
-import { type ContainerView, controllerOf, type PodView, viewPod } from '../kube/views.ts';
-import { asksOf } from './words/amounts.ts';
+import { arr, beginning, controllerOf, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
+import { type ContainerView, type PodView, viewPod } from '../kube/views.ts';
+import { quantity } from '../lib/quantity.ts';
+import type { InUse } from './words/images.ts';
 import type { Workload } from './workload.ts';
+
+const requestsOf = (container: Raw): [string, string][] =>
+  Object.entries(obj(obj(container['resources'])['requests'])).map(([name, amount]) => [name, String(amount)]);
+
+const isSidecar = (container: Raw): boolean => container['restartPolicy'] === 'Always';
+
+/**
+ * Pure. What a pod asks of a node, by resource: its containers together, or the largest of what runs before them. Where
+ * one container alone asks, in the words in which it does.
+ */
+export function asksOf(spec: Raw): Map<string, string> {
+  const init = arr(spec['initContainers']);
+  const together = sumOf([...arr(spec['containers']), ...init.filter(isSidecar)]);
+  for (const container of init.filter((one) => !isSidecar(one)))
+    for (const [name, amount] of requestsOf(container))
+      if ((quantity(amount) ?? 0) > (quantity(together.get(name) ?? '0') ?? 0)) together.set(name, amount);
+  const whole = obj(obj(spec['resources'])['requests']); // of the pod as a whole, where somebody says that
+  return new Map([...together, ...Object.entries(whole).map(([name, amount]) => [name, String(amount)] as const)]);
+}
+
+function sumOf(containers: readonly Raw[]): Map<string, string> {
+  const amounts = Map.groupBy(containers.flatMap(requestsOf), ([name]) => name);
+  return new Map(
+    [...amounts].map(([name, asked]) => [
+      name,
+      totalOf(
+        name,
+        asked.map(([, amount]) => amount),
+      ),
+    ]),
+  );
+}
+
+function totalOf(resource: string, amounts: readonly string[]): string {
+  const [only, ...others] = amounts.filter((amount) => quantity(amount) !== 0);
+  if (only === undefined || others.length === 0) return only ?? '0';
+  return amountInWords(
+    resource,
+    amounts.reduce((sum, amount) => sum + (quantity(amount) ?? 0), 0),
+  );
+}
+
+const bytes: ReadonlySet<string> = new Set(['memory', 'ephemeral-storage', 'storage']);
+
+/** 1.5, 1536Mi, 2Gi: as a person would write it. */
+function amountInWords(resource: string, amount: number): string {
+  if (!bytes.has(resource)) return String(Number(amount.toFixed(3)));
+  const [Mi, Gi] = [2 ** 20, 2 ** 30];
+  if (amount >= Gi && amount % Gi === 0) return `${amount / Gi}Gi`;
+  return amount >= Mi ? `${Number((amount / Mi).toFixed(1))}Mi` : `${Math.round(amount)}`;
+}
 
 /** What only a diagnosis wants to know of a container. */
 export interface ContainerFacts {
@@ -41,7 +93,7 @@ export async function readPods(reader: Reader, workload: Workload): Promise<PodF
 }
 
 /** Pure. */
-export function podFacts(object: KubeObject): PodFacts | undefined {
+function podFacts(object: KubeObject): PodFacts | undefined {
   const pod = viewPod(object);
   if (!pod) return undefined;
   const [spec, status] = [specIn(object), statusIn(object)];
@@ -78,4 +130,16 @@ export function workloadOf({ metadata }: KubeObject): string {
   const hash = metadata.labels?.['pod-template-hash'];
   const isDeployment = owner.kind === 'ReplicaSet' && hash && owner.name.endsWith(`-${hash}`);
   return isDeployment ? `Deployment/${owner.name.slice(0, -hash.length - 1)}` : `${owner.kind}/${owner.name}`;
+}
+
+/** The images that run in a namespace at this moment, and what they run in. */
+export async function readImagesInUse(reader: Reader, namespace: string): Promise<InUse[]> {
+  const pods = await reader.list<KubeObject>('Pod', namespace);
+  return pods.flatMap((raw) => {
+    const facts = podFacts(raw);
+    if (!facts || facts.pod.deleting) return [];
+    const workload = workloadOf(raw).replace(/^[^/]*\//, '');
+    const running = facts.containers.filter(({ state, image }) => state.ready && image);
+    return running.map(({ image }) => ({ image, workload }));
+  });
 }

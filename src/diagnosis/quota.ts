@@ -1,4 +1,5 @@
 import {
+  type BlockedOwner,
   isShort,
   otherOwners,
   refusalBy,
@@ -7,8 +8,7 @@ import {
   type RefusedOwner,
   standingRefusals,
   wouldFit,
-} from '../health/blocked.ts';
-import type { BlockedOwner } from '../health/quota.ts';
+} from '../health/refusals.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { isKnownKind } from '../kube/resources.ts';
 import { type ReplicaSetView, viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';

@@ -1,9 +1,114 @@
+import { claimTroubles } from '../health/cluster.ts';
+import { missingStorageClassIn } from '../health/event-words.ts';
 import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { arr, obj, specIn, statusIn, str } from '../kube/raw.ts';
-import { claimTroubles } from '../health/cluster.ts';
-import { viewClaim } from '../kube/views-cluster.ts';
+import { viewClaim } from '../kube/views.ts';
+import { counted, line } from '../lib/text.ts';
 import { readEvents } from './events.ts';
-import { claimInWords } from './words/volume.ts';
+import { missingIn, missingInWords } from './words/references.ts';
+
+/** A remote procedure's error carries the driver's own words at its end. */
+const bare = (text: string): string => line(text.replace(/^.*?\bdesc = /s, ''), 240);
+
+/** "pod(s) web-0 and 2 pod(s) in different namespaces" */
+const users = (text: string): string => line(text.replace(/(?<!\d )pod\(s\) /g, '').replaceAll('pod(s)', 'pods'), 120);
+
+type Rule = [RegExp, (match: RegExpExecArray) => string];
+
+const rules: readonly Rule[] = [
+  [
+    /Multi-Attach error for volume "([^"]+)" Volume is already used by ([^\n]+)/,
+    ([, volume, by]) => `volume ${volume} is still in use on another node, by ${users(by!)}`,
+  ],
+  [
+    /Multi-Attach error for volume "([^"]+)" Volume is already exclusively attached/,
+    ([, volume]) => `volume ${volume} is still attached to another node`,
+  ],
+  [
+    /AttachVolume\.\w+ failed for volume "([^"]+)" : ([\s\S]+)$/,
+    ([, volume, why]) => `volume ${volume} cannot be attached: ${bare(why!)}`,
+  ],
+  [
+    /(?:MountVolume|MapVolume)\.NodeAffinity check failed for volume "([^"]+)"/,
+    ([, volume]) => `volume ${volume} cannot be used on this node`,
+  ],
+  [
+    /driver name (\S+) not found in the list of registered CSI drivers/,
+    ([, driver]) => `storage driver ${driver} is not running on the node`,
+  ],
+  [
+    /hostPath type check failed: (\S+) is not (?:a |an )?([^\n]+)$/,
+    ([, path, what]) => `host path ${path} is not a ${line(what!, 40)}`,
+  ],
+  [
+    /failed to sync (configmap|secret) cache: timed out/,
+    ([, kind]) => `kubelet could not read a ${kind === 'secret' ? 'Secret' : 'ConfigMap'} in time`,
+  ],
+  [
+    /(?:MountVolume|MapVolume)(?:\.\w+)?(?: initialization| check)? failed(?: while [^"]*)? for volume "([^"]+)" : ([\s\S]+)$/,
+    ([, volume, why]) => `volume ${volume} cannot be mounted: ${bare(why!)}`,
+  ],
+  [
+    /error processing PVC [^/]+\/(\S+): failed to fetch PVC from API server: persistentvolumeclaims? "[^"]+" not found/,
+    ([, claim]) => `volume claim ${claim} does not exist`,
+  ],
+  [
+    /unmounted volumes=\[([^\]]*)\][\s\S]*failed to process volumes=\[[^\]]*\]: (?!timed out|context deadline)([\s\S]+)$/,
+    ([, volumes, why]) => `volume ${volumes} cannot be mounted: ${bare(why!)}`,
+  ],
+  [
+    /unmounted volumes=\[([^\]]*)\]/,
+    ([, volumes]) => `volume ${volumes!.trim().replaceAll(' ', ', ')} was not mounted in time`,
+  ],
+];
+
+/** Pure. Why a pod waits for a volume, from the words of an event. */
+export function volumeInWords(message: string): string {
+  const missing = missingIn(message);
+  if (missing.length > 0) return missing.map(missingInWords).join('; ');
+  for (const [pattern, words] of rules) {
+    const match = pattern.exec(message);
+    if (match) return words(match);
+  }
+  return bare(message);
+}
+
+const claimRules: readonly Rule[] = [
+  [
+    /no persistent volumes available for this claim and no storage class is set/,
+    () => 'it names no StorageClass, there is no default one, and no volume fits it',
+  ],
+  [/Bound claim has lost (?:its|reference to) PersistentVolume/, () => 'the volume it was bound to is gone'],
+  [/Two claims are bound to the same volume/, () => 'another claim is bound to the same volume'],
+  [
+    /Cannot bind to requested volume "([^"]+)": ([\s\S]+)$/,
+    ([, volume, why]) => `volume ${volume} does not fit it: ${bare(why!)}`,
+  ],
+  [
+    /failed to provision volume with StorageClass "([^"]+)": ([\s\S]+)$/,
+    ([, name, why]) => `StorageClass ${name} makes no volume: ${bare(why!)}`,
+  ],
+];
+
+/** Pure. Why a claim has no volume, from the words of an event. */
+export function claimInWords(message: string): string {
+  const missing = missingStorageClassIn(message);
+  if (missing) return `StorageClass ${missing} does not exist`;
+  for (const [pattern, words] of claimRules) {
+    const match = pattern.exec(message);
+    if (match) return words(match);
+  }
+  return bare(message);
+}
+
+const mostNamed = 6;
+
+/** Pure. "3 claims wait for it: shop/data, shop/logs, pay/db" */
+export function claimsInWords(claims: readonly KubeObject[]): string {
+  const names = claims.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort();
+  const others = names.length > mostNamed ? ` and ${names.length - mostNamed} others` : '';
+  return `${counted(names.length, 'claim')} ${names.length === 1 ? 'waits' : 'wait'} for it: ${names.slice(0, mostNamed).join(', ')}${others}`;
+}
 
 /** What went wrong, and what shows that it goes on after all. */
 const claimReasons = [
@@ -17,7 +122,7 @@ const claimReasons = [
   'ProvisioningSucceeded',
 ];
 
-export interface ClaimFacts {
+interface ClaimFacts {
   object: KubeObject;
   /** Why it has no volume; empty when nobody said. */
   why: string;

@@ -1,8 +1,6 @@
-import type { EventView } from '../kube/views.ts';
-import type { ClaimView, NodeView, StorageClassView } from '../kube/views-cluster.ts';
-import type { AutoscalerView } from '../kube/views-workload.ts';
+import type { AutoscalerView, ClaimView, EventView, NodeView, StorageClassView } from '../kube/views.ts';
+import { missingStorageClassIn } from './event-words.ts';
 import type { Trouble } from './trouble.ts';
-import { missingStorageClassIn } from './words.ts';
 
 /** Pure. Ready is False when its kubelet says so, Unknown when nobody has heard from it. What never spoke is only new. */
 export function nodeTroubles({ ready, deleting }: NodeView): Trouble[] {
@@ -45,11 +43,20 @@ export function claimTroubles(claim: ClaimView, known: KnownClass, events: reado
   const said = newest && failures.has(newest.reason) ? newest : undefined;
   if (missing !== undefined) {
     const message = said?.message ?? `StorageClass ${missing} does not exist`;
-    return [{ class: 'StorageFailed', cause: { kind: 'StorageClass', name: missing }, reason: 'ProvisioningFailed', message }];
-  } // prettier-ignore
+    return [
+      { class: 'StorageFailed', cause: { kind: 'StorageClass', name: missing }, reason: 'ProvisioningFailed', message },
+    ];
+  }
   if (said) return [{ class: 'StorageFailed', reason: said.reason, message: said.message }];
   if (storageClass === '' || storageClass === undefined)
-    return [{ class: 'StorageFailed', reason: 'FailedBinding', message: 'it names no StorageClass, and no volume fits it', sinceMs }]; // prettier-ignore
+    return [
+      {
+        class: 'StorageFailed',
+        reason: 'FailedBinding',
+        message: 'it names no StorageClass, and no volume fits it',
+        sinceMs,
+      },
+    ];
   if (typeof known === 'string' || known.waitsForConsumer) return [];
   return [{ class: 'StorageFailed', reason: 'Pending', message: `no volume was made by ${storageClass}`, sinceMs }];
 }

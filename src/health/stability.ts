@@ -1,4 +1,4 @@
-import type { LiveHealth } from './live.ts';
+import type { LiveHealth } from './trouble.ts';
 
 /** Since when the target has been healthy without a break, as this process saw it. */
 export interface Stable {

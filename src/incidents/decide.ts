@@ -1,8 +1,7 @@
 import type { Config } from '../config/schema.ts';
-import type { LiveHealth } from '../health/live.ts';
-import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
 import { type Stable, windowMs } from '../health/stability.ts';
-import { isStillTrue, judgedFor } from '../health/truth.ts';
+import { isStillTrue, judgedFor, type LiveHealth } from '../health/trouble.ts';
+import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
 import type { SeenClass } from './incident.ts';
 
 /** How often a target is read again: rarely while broken; once it looks healthy, the closer the nearer the end. */

@@ -1,7 +1,9 @@
-import type { Severity } from '../kube/remediation.ts';
-import type { FailureClass } from '../signals/classes.ts';
-import type { Signal } from '../signals/signal.ts';
-import type { Root } from './owner.ts';
+import type { Config } from '../config/schema.ts';
+import type { Root } from '../kube/owners.ts';
+import { classOf, type FailureClass } from '../signals/classes.ts';
+import { filterOutcome } from '../signals/filter.ts';
+import { type Signal, SignalOutcome } from '../signals/signal.ts';
+import { isClusterScoped } from './key.ts';
 
 /** One of the classes that were seen of an incident. */
 export interface SeenClass extends FailureClass {
@@ -47,9 +49,6 @@ export interface Seen {
   times?: number;
 }
 
-export const classNameOf = ({ seen }: Incident): string => seen[0].class;
-export const severityOf = ({ seen }: Incident): Severity => seen[0].severity;
-
 /** Pure. The first signal after an episode has ended begins the next one, with all its patience. */
 export function renewed(last: Incident): Incident {
   const atMs = last.lastSeenMs;
@@ -79,7 +78,18 @@ export function fold(before: Incident | undefined, now: Seen): Incident {
     const { dueMs } = one;
     const atStart = signal.atStart === true;
     const seenIn = [signal.namespace];
-    return { key, namespace, object, seenIn, seen: [one], firstSeenMs: nowMs, lastSeenMs: nowMs, dueMs, count: times, atStart }; // prettier-ignore
+    return {
+      key,
+      namespace,
+      object,
+      seenIn,
+      seen: [one],
+      firstSeenMs: nowMs,
+      lastSeenMs: nowMs,
+      dueMs,
+      count: times,
+      atStart,
+    };
   }
   const seenIn = before.seenIn.includes(signal.namespace) ? before.seenIn : [...before.seenIn, signal.namespace];
   const counted = { ...before, seenIn, lastSeenMs: nowMs, count: before.count + times };
@@ -115,4 +125,30 @@ export function withSeen(incident: Incident, all: readonly SeenClass[]): Inciden
   const [first = incident.seen[0], ...others] = all.toSorted((a, b) => b.specificity - a.specificity);
   const seen: Incident['seen'] = [first, ...others];
   return { ...incident, seen, dueMs: Math.min(...seen.map(({ dueMs }) => dueMs)) };
+}
+
+/** Pure. What nobody was told of yet, as this configuration has it: with its patience, or dropped with the reason. */
+export function reconfigured(
+  incident: Incident,
+  config: Config,
+  ownNamespace: string,
+): Incident | Exclude<SignalOutcome, 'Kept'> {
+  const { kind, name } = incident.object;
+  const spaces = isClusterScoped(kind) ? incident.seenIn : [incident.namespace];
+  /** Of what has no namespace one that is still watched, and touched by it, is enough. */
+  const outcomeOf = (one: SeenClass): SignalOutcome => {
+    const outcomes = spaces.map((namespace) =>
+      filterOutcome(config, { class: one.class, namespace, kind, name }, ownNamespace),
+    );
+    return outcomes.find((outcome) => outcome === SignalOutcome.kept) ?? outcomes[0] ?? SignalOutcome.kept;
+  };
+  const kept = incident.seen.filter((one) => outcomeOf(one) === SignalOutcome.kept);
+  if (kept.length === 0) return outcomeOf(incident.seen[0]) as Exclude<SignalOutcome, 'Kept'>;
+  return withSeen(
+    incident,
+    kept.map((one) => {
+      const row = classOf(one.class, config);
+      return { ...one, ...row, dueMs: one.dueMs - one.forMs + row.forMs };
+    }),
+  );
 }

@@ -1,20 +1,101 @@
 import type { Config } from '../config/schema.ts';
-import { type Clock } from '../lib/clock.ts';
+import type { OwnerResolver, Root } from '../kube/owners.ts';
+import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createQueue } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
-import type { Named } from '../signals/filter.ts';
+import { filterOutcome, type Named } from '../signals/filter.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
-import type { Book } from './book.ts';
-import { fold, type Seen } from './incident.ts';
-import { judgeSignal, outcomeFor, type Place, placeOf, spaceOf } from './judge.ts';
+import type { Book } from './episodes.ts';
+import { fold, type Incident, type Seen } from './incident.ts';
 import { incidentKey, isClusterScoped } from './key.ts';
 import type { About, Ledger } from './ledger.ts';
-import type { Muted } from './muted.ts';
-import type { OwnerResolver, Root } from './owner.ts';
 
-export interface IntakeDeps {
+/** Of what has no namespace there is none, whatever its Event was stored in. */
+export const spaceOf = ({ namespace, object }: Signal): string => (isClusterScoped(object.kind) ? '' : namespace);
+
+/** By the config alone, whatever it belongs to: most of a busy cluster's noise never costs a request. */
+const outcomeFor = (
+  config: Config,
+  signal: Signal,
+  { kind, name }: { kind: string; name: string },
+  ownNamespace: string,
+): SignalOutcome =>
+  filterOutcome(config, { class: signal.class, namespace: spaceOf(signal), kind, name }, ownNamespace);
+
+/** Which incident a signal is part of. */
+export interface Place {
+  key: string;
+  namespace: string;
+  object: Root;
+}
+
+export type Judged = { outcome: typeof SignalOutcome.kept; place: Place } | { outcome: Exclude<SignalOutcome, 'Kept'> };
+
+/**
+ * Pure. Part of an incident, or dropped with the reason. The shared cause is whose incident it is; but whoever ignores a
+ * workload does not want to hear of it behind a shared cause either. `root`: undefined when nobody knows whose it is.
+ */
+export function judgeSignal(config: Config, signal: Signal, root: Root | undefined, ownNamespace: string): Judged {
+  const place = placeOf(signal, root, ownNamespace);
+  if (!place) return { outcome: SignalOutcome.ownerUnknown };
+  for (const one of [place.object, ...(root ? [root] : [])]) {
+    const outcome = outcomeFor(config, signal, one, ownNamespace);
+    if (outcome !== SignalOutcome.kept) return { outcome };
+  }
+  return { outcome: SignalOutcome.kept, place };
+}
+
+/** Pure. Whose incident it would be, whoever wants to hear of it. */
+function placeOf(signal: Signal, root: Root | undefined, ownNamespace: string): Place | undefined {
+  const object = signal.cause ? { ...signal.cause, uid: '' } : root;
+  if (!object) return undefined;
+  const namespace = isClusterScoped(object.kind) ? ownNamespace : signal.namespace;
+  return { key: incidentKey(namespace, object), namespace, object };
+}
+
+interface Asleep {
+  incident: Incident;
+  /** What a mute was for, if not the incident itself: the workload behind a shared cause. */
+  subjects: readonly Named[];
+}
+
+/** More than anybody mutes; the oldest goes. */
+const mostAsleep = 1_000;
+
+/**
+ * Incidents that somebody muted: not told, and not forgotten. To what stays as broken as it is nothing happens any more, so no
+ * signal would come when the mute is over.
+ */
+export function createMuted() {
+  const asleep = new Map<string, Asleep>(); // by key
+
+  function put(key: string, one: Asleep): void {
+    asleep.set(key, one);
+    const [oldest] = asleep.keys();
+    if (oldest !== undefined && asleep.size > mostAsleep) asleep.delete(oldest);
+  }
+
+  return {
+    /** A signal that is muted, for what these are. */
+    add(now: Seen, subjects: readonly Named[]): void {
+      put(now.key, { incident: fold(asleep.get(now.key)?.incident, now), subjects });
+    },
+    /** An incident that is muted before anybody was told. */
+    keep: (incident: Incident): void => put(incident.key, { incident, subjects: [] }),
+    /** Those that no mute is for any more, as far as can be told here: each is judged like any other. */
+    wake(config: Config, ownNamespace: string): Incident[] {
+      const isMuted = (one: Named): boolean => filterOutcome(config, one, ownNamespace) === SignalOutcome.muted;
+      const awake = [...asleep.values()].filter(({ subjects }) => !subjects.some(isMuted));
+      for (const { incident } of awake) asleep.delete(incident.key);
+      return awake.map(({ incident }) => ({ ...incident, atStart: false }));
+    },
+  };
+}
+type Muted = ReturnType<typeof createMuted>;
+
+interface IntakeDeps {
   book: Book;
   clock: Clock;
   log: Log;

@@ -3,10 +3,10 @@ import type { Api } from '../kube/api.ts';
 import { isCleared, phaseOf, type Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { classOf } from '../signals/classes.ts';
-import { adopted, type Book } from './book.ts';
+import { adopted, type Book } from './episodes.ts';
+import { classNow, mostOfAnEpisode } from './open.ts';
 import type { Readings } from './readings.ts';
-import { classNow, mostOfAnEpisode } from './supersede.ts';
-import type { Teller } from './teller.ts';
+import type { Teller } from './recorder.ts';
 
 /** What nobody decided, or what failed, once more: a successor from a fresh reading, or why there is none. */
 export type Again =
@@ -55,7 +55,10 @@ export function createProposeAgain({ api, clock, current, book, readings, teller
     const subject = { namespace: incident.namespace, object, sinceMs: incident.firstSeenMs };
     const { live } = await readings.look(key, { class: told, readable: row.readable }, subject, nowMs);
     if (live.healthy) return { ok: false, because: live.gone ? 'gone' : 'healthy' };
-    const as = classNow(fix, incident, live, { nowMs, isOver: true }) ?? incident.seen.find((one) => one.class === told) ?? incident.seen[0]; // prettier-ignore
+    const as =
+      classNow(fix, incident, live, { nowMs, isOver: true }) ??
+      incident.seen.find((one) => one.class === told) ??
+      incident.seen[0];
     const spec = await teller.draft(incident, as, nowMs);
     if (!spec) return { ok: false, because: 'gone' };
     if (!spec.action) return { ok: false, because: 'nothing', why: spec.rationale };

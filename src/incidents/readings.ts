@@ -1,11 +1,11 @@
 import type { Config } from '../config/schema.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
-import type { LiveHealth } from '../health/live.ts';
 import { holdStable, sinceLastSignal, type Stable } from '../health/stability.ts';
-import { gone } from '../health/workload.ts';
+import type { LiveHealth } from '../health/trouble.ts';
+import { gone } from '../health/workload-health.ts';
 import { isKnownKind } from '../kube/resources.ts';
-import type { Book } from './book.ts';
 import type { Facts } from './decide.ts';
+import type { Book } from './episodes.ts';
 
 export interface ReadingsDeps {
   book: Book;

@@ -1,8 +1,8 @@
-import type { LiveHealth } from '../health/live.ts';
+import type { LiveHealth } from '../health/trouble.ts';
 import { type Api, isConflict, isNotFound } from '../kube/api.ts';
 import { type Remediation, type RemediationStatus, withCondition } from '../kube/remediation.ts';
 import { type Clock, iso } from '../lib/clock.ts';
-import type { Book } from './book.ts';
+import type { Book } from './episodes.ts';
 import type { Incident } from './incident.ts';
 
 export type Sightings = NonNullable<RemediationStatus['sightings']>;
@@ -62,7 +62,10 @@ export async function writeSightings(
   for (let tries = 1; live?.metadata.uid === uid; tries++) {
     const { resourceVersion } = live.metadata;
     try {
-      return await api.patch<Remediation>(statusOf(fix), 'merge', { metadata: { resourceVersion }, status: { sightings } });
+      return await api.patch<Remediation>(statusOf(fix), 'merge', {
+        metadata: { resourceVersion },
+        status: { sightings },
+      });
     } catch (error) {
       if (isNotFound(error)) return undefined;
       if (!isConflict(error) || tries === mostTries) throw error;
@@ -70,7 +73,7 @@ export async function writeSightings(
     }
   }
   return undefined;
-} // prettier-ignore
+}
 
 /** When they were last written, so that they are not written more often than they should be. */
 export function createSightingsWriter({ api, clock, book }: { api: Patcher; clock: Clock; book: Book }) {

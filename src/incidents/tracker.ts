@@ -1,8 +1,9 @@
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
-import type { LiveHealth } from '../health/live.ts';
+import type { LiveHealth } from '../health/trouble.ts';
 import type { Api } from '../kube/api.ts';
+import type { OwnerResolver } from '../kube/owners.ts';
 import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
 import type { Change } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -11,18 +12,16 @@ import type { Log } from '../lib/log.ts';
 import { createQueue, type Outcome } from '../lib/queue.ts';
 import type { Derived, Subject } from '../proposals/derive.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
-import { createBook } from './book.ts';
-import { createIntake, type Pile, piled } from './intake.ts';
+import { createBook } from './episodes.ts';
+import { reconfigured } from './incident.ts';
+import { createIntake, createMuted, type Pile, piled } from './intake.ts';
 import type { Ledger } from './ledger.ts';
-import { createMuted } from './muted.ts';
-import type { OwnerResolver } from './owner.ts';
+import { createTold } from './open.ts';
+import { createUntold } from './pending.ts';
 import { createProposeAgain, type ProposeAgain } from './propose-again.ts';
 import { createReadings } from './readings.ts';
-import { reconfigured } from './reconfigure.ts';
+import { createTeller } from './recorder.ts';
 import { createSightingsWriter } from './sightings.ts';
-import { createTeller } from './teller.ts';
-import { createTold } from './told.ts';
-import { createUntold } from './untold.ts';
 
 export interface TrackerDeps {
   api: Pick<Api, 'get' | 'create' | 'patch'>;

@@ -1,12 +1,107 @@
+import { STATUS_CODES } from 'node:http';
 import { type Dispatcher, request } from 'undici';
 import pkg from '../../package.json' with { type: 'json' };
-import { untilAborted } from '../lib/abort.ts';
+import { untilAborted } from '../lib/clock.ts';
+import { spokenDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
-import { ApiError, Unreachable } from './api.ts';
-import type { Agents } from './client-agents.ts';
-import type { GetIdentity } from './client-credentials.ts';
-import { badAnswer, cut, errorOf, noAnswer } from './client-errors.ts';
-import { linesOf } from './client-lines.ts';
+import { ApiError, noSuchPath, Unreachable } from './api.ts';
+import type { Agents, GetIdentity } from './client-credentials.ts';
+
+/** The parts of a Kubernetes Status that we use. */
+interface Status {
+  kind?: unknown;
+  code?: unknown;
+  message?: unknown;
+  reason?: unknown;
+  details?: { retryAfterSeconds?: unknown } | null;
+}
+
+const longestMessage = 1024;
+const notInstalled =
+  "the cluster does not know tapfix's resources: kubectl apply --server-side -f deploy/manifests brings them";
+
+export const cut = (text: string, most = longestMessage): string => {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > most ? `${line.slice(0, most)}...` : line;
+};
+
+/** An answer of 300 or more: a Status from the API server, or a page of something in between. */
+export function errorOf(code: number, headers: Dispatcher.ResponseData['headers'], text: string, path = ''): ApiError {
+  const status = parsed(text);
+  if (status?.kind === 'Status') return errorOfStatus(status, code, afterMs(Number(headers['retry-after'])));
+  const words = STATUS_CODES[code] ?? 'error';
+  const message = text ? `HTTP ${code} ${words}: ${cut(text, 300)}` : `HTTP ${code} ${words}`;
+  if (code === 404 && path.startsWith('/apis/tapfix.dev/')) return new ApiError(notInstalled, code, noSuchPath);
+  // Whoever says 404 without a Status is not telling that the object is gone: a proxy's page, or an API that is not there.
+  const reason = code === 404 ? noSuchPath : words.replaceAll(' ', '');
+  return new ApiError(message, code, reason, afterMs(Number(headers['retry-after'])));
+}
+
+/** A Status object, from an answer or from an ERROR line of a watch. */
+export function errorOfStatus(status: Status, code = 500, retryAfterMs?: number): ApiError {
+  const own = typeof status.code === 'number' ? status.code : code;
+  const words = STATUS_CODES[own] ?? 'error';
+  const reason = typeof status.reason === 'string' && status.reason ? status.reason : words.replaceAll(' ', '');
+  const message = typeof status.message === 'string' && status.message ? cut(status.message) : `HTTP ${own} ${words}`;
+  return new ApiError(message, own, reason, retryAfterMs ?? afterMs(status.details?.retryAfterSeconds));
+}
+
+/** What came is not what the API server says; so something else answered in its place, as with a real 502. */
+export const badAnswer = (server: string, what: string): ApiError =>
+  new ApiError(`no sensible answer from the API server ${server}: ${what}`, 502, 'BadAnswer');
+
+function noAnswer(server: string, cause: unknown, timeoutMs: number): Unreachable {
+  const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
+  const why = timedOut ? `no answer within ${spokenDuration(timeoutMs)}` : messageOf(cause);
+  return new Unreachable(`cannot reach the API server ${server}: ${why}`, { cause });
+}
+
+const afterMs = (seconds: unknown): number | undefined =>
+  typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds) ? seconds * 1000 : undefined;
+
+function parsed(text: string): Status | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value && typeof value === 'object' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const newline = 0x0a;
+
+export class TruncatedLine extends Error {
+  override readonly name = 'TruncatedLine';
+}
+
+/**
+ * The lines of a byte stream. It is cut at newline bytes and decoded line by line, so a character or a line split
+ * between two chunks is whole again here. What follows the last newline is no line: it throws instead.
+ */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longestBytes: number): AsyncGenerator<string> {
+  let parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      const line = textOf(parts, chunk.subarray(start, end));
+      if (parts.length > 0) parts = [];
+      bytes = 0;
+      start = end + 1;
+      if (line.trim()) yield line;
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+    bytes += chunk.length - start;
+    if (bytes > longestBytes) throw new RangeError(`a line longer than ${longestBytes} bytes`);
+  }
+  if (bytes > 0) throw new TruncatedLine('it ended in the middle of a line');
+}
+
+/** Most lines lie within one chunk, and are not copied. */
+const textOf = (before: Uint8Array[], { buffer, byteOffset, length }: Uint8Array): string => {
+  const end = Buffer.from(buffer, byteOffset, length);
+  return before.length === 0 ? end.toString('utf8') : Buffer.concat([...before, end]).toString('utf8');
+};
 
 export interface Call {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -17,7 +112,7 @@ export interface Call {
   accept?: string;
 }
 
-export interface TransportDeps {
+interface TransportDeps {
   /** The address of the API server. */
   server: string;
   agents: Agents;

@@ -1,11 +1,46 @@
-import { type Api, fieldManager, hasCode, isNotFound, type KubeObject, type ListSelector, type Page } from './api.ts';
-import type { DeleteOptions, PatchType, Preconditions, WatchLine, WriteOptions } from './api.ts';
-import { createAgents } from './client-agents.ts';
-import { type GetIdentity, identityOf, type KubeCredentials, serverOf, tokenIdentity } from './client-credentials.ts';
-import { badAnswer, cut } from './client-errors.ts';
-import { collectionPath, objectPath } from './client-paths.ts';
-import { createTransport, type Transport } from './client-transport.ts';
-import { apiVersionOf, type Kind, type Ref } from './resources.ts';
+import {
+  type Api,
+  ApiError,
+  type DeleteOptions,
+  fieldManager,
+  hasCode,
+  isNotFound,
+  type KubeObject,
+  type ListSelector,
+  type Page,
+  type PatchType,
+  type Preconditions,
+  type WatchLine,
+  type WriteOptions,
+} from './api.ts';
+import {
+  createAgents,
+  type GetIdentity,
+  identityOf,
+  type KubeCredentials,
+  serverOf,
+  tokenIdentity,
+} from './client-credentials.ts';
+import { badAnswer, createTransport, cut, type Transport } from './client-transport.ts';
+import { apiVersionOf, type Kind, pathOf, type Ref, resources } from './resources.ts';
+
+/** The path of one object. An empty name would be the whole collection, ".." something else altogether: refused. */
+export function objectPath({ kind, namespace, name, subresource }: Ref): string {
+  mustBeName('name', name);
+  if (resources[kind].namespaced) mustBeName('namespace', namespace ?? '');
+  return pathOf(kind, namespace, name, subresource);
+}
+
+/** The path of all objects of a kind, in one namespace or everywhere. */
+function collectionPath(kind: Kind, namespace: string | undefined): string {
+  if (namespace) mustBeName('namespace', namespace);
+  return pathOf(kind, namespace);
+}
+
+function mustBeName(what: string, value: string): void {
+  if (value && value !== '.' && value !== '..' && !value.includes('/')) return;
+  throw new ApiError(`"${value}" is not the ${what} of an object`, 400, 'BadRequest');
+}
 
 export interface ApiOptions {
   kubeConfig: KubeCredentials;
@@ -46,7 +81,7 @@ export function createApi({ kubeConfig, timeoutMs = 15_000, manager }: ApiOption
   return { ...as(identityOf(kubeConfig)), close: () => agents.close() };
 }
 
-export interface Parts {
+interface Parts {
   /** Its address, for messages. */
   server: string;
   /** Under which name writes are booked. */

@@ -24,7 +24,7 @@ const time = z.string().meta({ format: 'date-time' });
 /** Annotation: it was broken before the process that proposed it came, which was then. */
 export const foundAtStart = 'tapfix.dev/found-at-start';
 
-export const severities = ['critical', 'warning', 'info'] as const;
+const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
 export const phases = [
@@ -48,9 +48,9 @@ export const transitions: Readonly<Record<Phase | '', readonly Phase[]>> = {
   Superseded: [],
 };
 
-export const approvalStates = ['Pending', 'Approved', 'Rejected'] as const;
+const approvalStates = ['Pending', 'Approved', 'Rejected'] as const;
 
-export const approvalSchema = z.object({
+const approvalSchema = z.object({
   state: z.enum(approvalStates),
   by: plainText(256).optional(),
   at: time.optional(),
@@ -59,7 +59,7 @@ export const approvalSchema = z.object({
 });
 export type Approval = z.infer<typeof approvalSchema>;
 
-export const incidentSchema = z.object({
+const incidentSchema = z.object({
   key: plainText(512),
   class: plainText(64),
   severity: z.enum(severities),
@@ -88,7 +88,7 @@ export const remediationSpecSchema = z.object({
 });
 export type RemediationSpec = z.infer<typeof remediationSpecSchema> & { action?: ActionSpec };
 
-export const conditionSchema = z.object({
+const conditionSchema = z.object({
   type: plainText(64),
   status: z.enum(['True', 'False']),
   reason: plainText(64),
@@ -97,7 +97,7 @@ export const conditionSchema = z.object({
 });
 export type Condition = z.infer<typeof conditionSchema>;
 
-export const blockedSchema = z.object({ kind: kindName, name: objectName, uid });
+const blockedSchema = z.object({ kind: kindName, name: objectName, uid });
 export type Blocked = z.infer<typeof blockedSchema>;
 
 export const remediationStatusSchema = z.object({
@@ -187,7 +187,7 @@ export const noAnswer = 'NoAnswer';
 export const isRehearsalUnclear = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
 
 /** Set with kubectl on one that expired or failed: "true" asks for a new proposal, as the button does. */
-export const proposeAgainAnnotation = 'tapfix.dev/propose-again';
+const proposeAgainAnnotation = 'tapfix.dev/propose-again';
 export const isAskedAgain = (fix: Remediation): boolean =>
   fix.metadata.annotations?.[proposeAgainAnnotation] === 'true' && ['Expired', 'Failed'].includes(phaseOf(fix));
 
@@ -205,4 +205,18 @@ export function withCondition(conditions: readonly Condition[] | undefined, next
   const before = conditions?.find(({ type }) => type === next.type);
   const lastTransitionTime = before?.status === next.status ? before.lastTransitionTime : next.lastTransitionTime;
   return [...others, { ...next, lastTransitionTime }];
+}
+
+/** Annotations that people set, in chat or with kubectl alike: somebody is on it; nobody wants to hear of it until then. */
+export const acknowledgedBy = 'tapfix.dev/acknowledged-by';
+export const snoozedUntil = 'tapfix.dev/snoozed-until';
+
+/** "telegram:123456789", or a Kubernetes user. */
+export const whoIsOnIt = ({ metadata }: Remediation): string | undefined =>
+  metadata.annotations?.[acknowledgedBy] || undefined;
+
+/** Until when, if that is still to come; what is not a time says nothing. */
+export function snoozedUntilMs({ metadata }: Remediation, nowMs: number): number | undefined {
+  const untilMs = Date.parse(metadata.annotations?.[snoozedUntil] ?? '');
+  return untilMs > nowMs ? untilMs : undefined;
 }

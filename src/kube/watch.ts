@@ -1,16 +1,131 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { untilAborted } from '../lib/abort.ts';
-import type { Clock } from '../lib/clock.ts';
+import { backoffMs, type Clock, untilAborted } from '../lib/clock.ts';
 import { spokenDuration } from '../lib/duration.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { type Api, ApiError, hasCode, isForbidden, type KubeObject, Unreachable, type WatchLine } from './api.ts';
-import { errorOfStatus } from './client-errors.ts';
+import { errorOfStatus } from './client-transport.ts';
 import { pageLimit } from './client.ts';
 import { createContact, type Sight } from './contact.ts';
-import type { Reached } from './reached.ts';
 import type { Kind } from './resources.ts';
-import { createGuard } from './watch-guard.ts';
-import { createOutage, isDown } from './watch-outage.ts';
+
+/**
+ * What the watches of one process share: whoever reaches the server again after trouble wakes those that still rest from
+ * the same trouble.
+ */
+export interface Reached {
+  /** It was trouble, and is over. */
+  again(): void;
+  /** Aborts the next time. */
+  next(): AbortSignal;
+}
+
+export function createReached(): Reached {
+  let waiting = new AbortController();
+  return {
+    again() {
+      const woken = waiting;
+      waiting = new AbortController();
+      woken.abort();
+    },
+    next: () => waiting.signal,
+  };
+}
+
+/** The result of the work; undefined when it threw. */
+type Guard = <T>(what: string, work: () => T) => { value: T } | undefined;
+
+const mostComplaints = 50;
+
+/** Runs other people's code: what it throws, or rejects with later, is logged once and ends nothing. */
+function createGuard(log: Log, about: object): Guard {
+  const complaints = new Set<string>();
+
+  function complain(what: string, error: unknown): void {
+    const message = messageOf(error);
+    const complaint = `${what}: ${message}`;
+    if (complaints.has(complaint) || complaints.size >= mostComplaints) return;
+    complaints.add(complaint);
+    const stack = error instanceof Error ? error.stack : undefined;
+    log.error({ ...about, what, error: message, stack }, 'watch handler threw');
+  }
+
+  return (what, work) => {
+    try {
+      const value = work();
+      if (value instanceof Promise) value.catch((error: unknown) => complain(what, error));
+      return { value };
+    } catch (error) {
+      complain(what, error);
+      return undefined;
+    }
+  };
+}
+
+interface OutageDeps {
+  clock: Clock;
+  log: Log;
+  random: () => number;
+  /** What is watched, for the log. */
+  about: object;
+  onOver?(): void;
+}
+
+interface Outage {
+  /** One more failure; says how long to wait. */
+  failed(error: unknown): number;
+  /** The server no longer knows our resourceVersion; says how long to wait before listing again. */
+  expired(error: unknown): number;
+  /** A list was read. */
+  listed(): void;
+  /** The watch delivers. */
+  delivers(): void;
+}
+
+/** A server may ask for a pause, but not put us to sleep. */
+const longestPauseMs = 60_000;
+
+/** Whether it may be over as soon as others reach the server: not a pause that it asked for, nor a right that is missing. */
+const isDown = (error: unknown): boolean =>
+  error instanceof Unreachable || (error instanceof ApiError && error.code >= 500 && error.retryAfterMs === undefined);
+
+/** Counts failures in a row, and logs the first of them and the end: an outage is two lines, however long it is. */
+function createOutage({ clock, log, random, about, onOver }: OutageDeps): Outage {
+  let failures = 0;
+  let expiries = 0;
+  let sinceMs = 0;
+
+  function over(): void {
+    if (failures === 0) return;
+    log.info({ ...about, failures, downMs: clock.now() - sinceMs }, 'watch is back');
+    failures = 0;
+    onOver?.();
+  }
+
+  return {
+    failed(error) {
+      failures += 1;
+      if (failures === 1) sinceMs = clock.now();
+      const asked = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestPauseMs) : 0;
+      const retryInMs = Math.max(backoffMs(failures, random), asked);
+      const fields = { ...about, error: messageOf(error), retryInMs: Math.round(retryInMs) };
+      if (failures === 1) log.warn(fields, 'watch is broken');
+      else log.debug(fields, 'watch is still broken');
+      return retryInMs;
+    },
+    expired(error) {
+      expiries += 1;
+      log.debug({ ...about, error: messageOf(error) }, 'watch has expired');
+      // Ordinary once. A list that is always too old already must not become a busy loop of lists.
+      return expiries === 1 ? 0 : backoffMs(expiries - 1, random);
+    },
+    listed: over,
+    delivers() {
+      over();
+      expiries = 0;
+    },
+  };
+}
 
 export type Change<V> = { type: 'upsert'; view: V } | { type: 'gone'; namespace: string; name: string; uid: string };
 

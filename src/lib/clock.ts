@@ -24,3 +24,25 @@ export const systemClock: Clock = {
 };
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The work's result, or the signal's reason as soon as it aborts; the work itself is left to end unheard. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = (): void => aborted.reject(signal.reason as Error);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
+
+/** How long to wait after so many failures in a row: doubling from half a second to half a minute, with jitter. */
+export function backoffMs(failures: number, random: () => number): number {
+  const ceiling = Math.min(firstRetryMs * 2 ** (Math.max(failures, 1) - 1), longestRetryMs);
+  return ceiling * (0.5 + random() / 2);
+}

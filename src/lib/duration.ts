@@ -16,3 +16,5 @@ export function spokenDuration(ms: number): string {
   if (ms < 172_800_000) return `${Math.round(ms / 3_600_000)} h`;
   return `${Math.round(ms / 86_400_000)} days`;
 }
+
+export const localTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,5 +1,4 @@
-import { backoffMs } from './backoff.ts';
-import type { Clock } from './clock.ts';
+import { backoffMs, type Clock } from './clock.ts';
 
 /** What a pass over one key says: done, or come back in this many milliseconds. */
 export type Outcome = { againInMs: number } | undefined;

@@ -25,13 +25,25 @@ export const isSecretName = (name: string): boolean => secretName.test(name);
 
 const quoted = String.raw`(?<q>\\+)"[^\n]{0,500}?\k<q>"|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?`;
 /** NAME=value, name: value: to the next space, whatever is in between. */
-const bareName = new RegExp(String.raw`(${name}\s{0,8}(?:=>|=|:\s)\s{0,8})(?:${quoted}|(?!\[redacted])[^\s"']\S*)`, 'gi'); // prettier-ignore
+const bareName = new RegExp(
+  String.raw`(${name}\s{0,8}(?:=>|=|:\s)\s{0,8})(?:${quoted}|(?!\[redacted])[^\s"']\S*)`,
+  'gi',
+);
 /** name:value, unless it is an image and its tag: "shop/token-service:1.42". */
-const tightName = new RegExp(String.raw`(?<!\/[\w.-]{0,60})(${name}:)(?!v?\d+\.\d+[\w.-]{0,20}(?!\w))(?:${quoted}|(?!\[redacted])[^\s"']\S*)`, 'gi'); // prettier-ignore
+const tightName = new RegExp(
+  String.raw`(?<!\/[\w.-]{0,60})(${name}:)(?!v?\d+\.\d+[\w.-]{0,20}(?!\w))(?:${quoted}|(?!\[redacted])[^\s"']\S*)`,
+  'gi',
+);
 /** "name": value, unless it is kubelet's: volume "db-credentials" : secret "db-credentials" not found */
-const quotedName = new RegExp(String.raw`(?<!volume ["'][\w.-]{0,60})(${name}\\{0,8}["']\s{0,8}(?:=>|[:=])\s{0,8})(?:${quoted}|(?!\[redacted])[^\s"',}]+)`, 'gi'); // prettier-ignore
+const quotedName = new RegExp(
+  String.raw`(?<!volume ["'][\w.-]{0,60})(${name}\\{0,8}["']\s{0,8}(?:=>|[:=])\s{0,8})(?:${quoted}|(?!\[redacted])[^\s"',}]+)`,
+  'gi',
+);
 /** --name value, where a word begins: "user-auth exits 1" is none. */
-const flag = new RegExp(String.raw`((?<![\w.-])-{1,2}[\w.-]{0,40}?(?:(?:${secretive})[\w.-]{0,40}|${word})[ \t]{1,8})(?:${quoted}|(?!\[redacted])[^\s"'-]\S*)`, 'gi'); // prettier-ignore
+const flag = new RegExp(
+  String.raw`((?<![\w.-])-{1,2}[\w.-]{0,40}?(?:(?:${secretive})[\w.-]{0,40}|${word})[ \t]{1,8})(?:${quoted}|(?!\[redacted])[^\s"'-]\S*)`,
+  'gi',
+);
 
 const looksMade = (word: string): boolean => word.length >= 24 || /[\dA-Z+/=~]/.test(word);
 const isMixed = (word: string): boolean => /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word);
@@ -42,7 +54,10 @@ const rules: readonly Rule[] = [
   [/^[\s\S]*-----END [A-Z0-9 ]{0,30}PRIVATE KEY[A-Z ]{0,8}-----/g, hidden],
   // To the end of the line: what follows their first word may be anything.
   [/((?:authorization|(?:set-)?cookie|passphrase)\\*["']?\s{0,8}[:=]\s{0,8})[^\n]+/gi, `$1${hidden}`],
-  [/(bearer|basic)(\s{1,8})([A-Za-z0-9._~+/=-]{8,})/gi, (all, scheme, gap, word) => looksMade(word!) ? `${scheme}${gap}${hidden}` : all], // prettier-ignore
+  [
+    /(bearer|basic)(\s{1,8})([A-Za-z0-9._~+/=-]{8,})/gi,
+    (all, scheme, gap, word) => (looksMade(word!) ? `${scheme}${gap}${hidden}` : all),
+  ],
   // user:password@ of an address. A port is no password, and an image's digest no address.
   [/([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s"'<>/@:]{0,128}:(?!\d+(?:[/?#\s"']|$))[^\s"'<>]{0,512}@/gi, `$1${hidden}@`],
   [/([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s"'<>/@]{1,512}@/gi, `$1${hidden}@`],

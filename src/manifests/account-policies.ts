@@ -1,8 +1,9 @@
 import type { Right } from '../actions/action.ts';
+import { protectedLabel } from '../actions/ownership.ts';
 import { overPhases } from '../kube/remediation.ts';
-import { accounts, nameFor, protectedLabel, protectedNamespaces, userOf, type Install } from './manifest.ts';
-import { type Policy, remediations } from './policy.ts';
-import { declaredRights, writerRoles } from './rights.ts';
+import { accounts, type Install, nameFor, protectedNamespaces, userOf } from './manifest.ts';
+import { type Policy, remediations } from './policies.ts';
+import { declaredRights, writerRoles } from './rights-table.ts';
 
 const quoted = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ');
 const isUser = (namespace: string, account: string): Record<string, string> => ({

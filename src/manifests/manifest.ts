@@ -1,5 +1,5 @@
-import { systemNamespaces } from '../lib/namespaces.ts';
 import type { Action } from '../actions/action.ts';
+import { systemNamespaces } from '../lib/namespaces.ts';
 
 /** Any Kubernetes object, on its way to YAML. */
 export interface Manifest {
@@ -38,5 +38,3 @@ export const nameFor = (name: string, namespace: string): string =>
 
 /** Never watched unless named, never changed at all. */
 export const protectedNamespaces = (namespace: string): string[] => [...systemNamespaces, namespace];
-
-export { protectedLabel } from '../actions/ownership.ts';

@@ -1,7 +1,68 @@
 import { remediationStatusSchema } from '../kube/remediation.ts';
 import { controllerPolicy, retentionPolicy, writerPolicy } from './account-policies.ts';
 import type { Install, Manifest } from './manifest.ts';
-import { holds, lacksVerb, policyAndBinding, remediations, type Policy } from './policy.ts';
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+
+interface ResourceRule {
+  apiGroups: string[];
+  apiVersions: string[];
+  operations: ('CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT')[];
+  resources: string[];
+}
+
+interface Validation {
+  expression: string;
+  /** CEL that gives the words a person reads. */
+  messageExpression: string;
+}
+
+export interface Policy {
+  name: string;
+  rules: ResourceRule[];
+  /** Name to CEL: all must be true, or the policy has nothing to say. */
+  when?: Record<string, string>;
+  /** Name to CEL. */
+  variables?: Record<string, string>;
+  validations: Validation[];
+}
+
+const named = (entries: Record<string, string> = {}): { name: string; expression: string }[] =>
+  Object.entries(entries).map(([name, expression]) => ({ name, expression }));
+
+/** The policy and its binding: it refuses, and an expression that fails refuses as well. */
+const policyAndBinding = ({ name, rules, when, variables, validations }: Policy): Manifest[] => [
+  {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { resourceRules: rules },
+      ...(when && { matchConditions: named(when) }),
+      ...(variables && { variables: named(variables) }),
+      validations: validations.map((validation) => ({ ...validation, reason: 'Forbidden' })),
+    },
+  },
+  {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  },
+];
+
+export const remediations = (operations: ResourceRule['operations'], resource = 'remediations'): ResourceRule[] => [
+  { apiGroups: ['tapfix.dev'], apiVersions: ['*'], operations, resources: [resource] },
+];
+
+/** Whether the requester holds a verb of ours in the namespace of the request. */
+const holds = (verb: string): string =>
+  `authorizer.group('tapfix.dev').resource('remediations').namespace(request.namespace).check('${verb}').allowed()`;
+
+/** CEL for: user "ada" may not ... in namespace shop: that takes the verb "approve" on remediations.tapfix.dev */
+const lacksVerb = (what: string, verb: string): string =>
+  `'user "' + request.userInfo.username + '" may not ${what} in namespace ' + request.namespace + ': that takes the verb "${verb}" on remediations.tapfix.dev'`;
 
 /**
  * What the API server refuses. By verbs of our own on `remediations`, never by account name, so that a cluster-admin,
@@ -129,3 +190,43 @@ const status: Policy = {
     },
   ],
 };
+
+const name = 'tapfix-stamp';
+
+const by = "JSONPatch{op: 'add', path: '/spec/approval/by', value: request.userInfo.username}";
+const via = "JSONPatch{op: 'add', path: '/spec/approval/via', value: 'kubernetes'}";
+
+/**
+ * Writes who decides, where a person did not: with it, a patch of the state alone is a complete decision. It only
+ * fills in what tapfix-decide then checks, so a cluster without it (older than 1.36) is as safe, and less comfortable.
+ */
+export const stampingPolicy = (): Manifest[] => [
+  {
+    apiVersion,
+    kind: 'MutatingAdmissionPolicy',
+    metadata: { name },
+    spec: {
+      failurePolicy: 'Fail',
+      reinvocationPolicy: 'Never',
+      matchConstraints: { resourceRules: remediations(['UPDATE']) },
+      matchConditions: named({
+        'is-a-decision':
+          "oldObject.spec.approval.state == 'Pending' && object.?spec.?approval.?state.orValue('Pending') != 'Pending'",
+        'names-nobody': "object.?spec.?approval.?by.orValue('') == ''",
+        'is-a-person': "!request.userInfo.username.startsWith('system:serviceaccount:')",
+      }),
+      mutations: [
+        {
+          patchType: 'JSONPatch',
+          jsonPatch: { expression: `has(object.spec.approval.via) ? [${by}] : [\n  ${by},\n  ${via}\n]` },
+        },
+      ],
+    },
+  },
+  {
+    apiVersion,
+    kind: 'MutatingAdmissionPolicyBinding',
+    metadata: { name },
+    spec: { policyName: name },
+  },
+];

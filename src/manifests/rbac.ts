@@ -1,5 +1,5 @@
-import { accounts, nameFor, type Install, type Manifest } from './manifest.ts';
-import { rightsTable, writerRoles, type Holder, type Row, type Scope } from './rights.ts';
+import { accounts, type Install, type Manifest, nameFor } from './manifest.ts';
+import { type Holder, rightsTable, type Row, type Scope, writerRoles } from './rights-table.ts';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;

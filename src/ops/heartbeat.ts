@@ -1,10 +1,31 @@
+import { Agent, request } from 'undici';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 
+const connectMs = 5_000;
+
+/** One GET without a body. Anything but a 2xx is a no: whoever redirects has something else there. */
+export async function ping(url: string, signal: AbortSignal): Promise<void> {
+  const agent = new Agent({ allowH2: false, connect: { timeout: connectMs }, keepAliveTimeout: 1 });
+  try {
+    const { statusCode, body } = await request(url, {
+      method: 'GET',
+      headers: { 'user-agent': `tapfix/${packageJson.version}`, accept: '*/*' },
+      dispatcher: agent,
+      signal,
+    });
+    await body.dump({ limit: 65_536, signal });
+    if (statusCode < 200 || statusCode > 299) throw new Error(`answered with HTTP ${statusCode}`);
+  } finally {
+    await agent.destroy();
+  }
+}
+
 export type Beat = 'sent' | 'failed' | 'withheld';
 
-export interface HeartbeatDeps {
+interface HeartbeatDeps {
   clock: Clock;
   log: Log;
   /** Read anew again and again: a reload counts at once. Without a url there is no beat. */
@@ -89,5 +110,7 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
 const withoutUrl = (text: string, url: string): string => {
   const { pathname = '', search = '' } = URL.parse(url) ?? {};
-  return [url, pathname, search].filter((secret) => secret.length > 1).reduce((said, secret) => said.replaceAll(secret, '...'), text); // prettier-ignore
+  return [url, pathname, search]
+    .filter((secret) => secret.length > 1)
+    .reduce((said, secret) => said.replaceAll(secret, '...'), text);
 };

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Agent, request } from 'undici';
 import { messageOf, UserError } from '../lib/errors.ts';
-import { scrub, type Log } from '../lib/log.ts';
+import { type Log, scrub } from '../lib/log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
-export interface ServerDeps {
+interface ServerDeps {
   host: string;
   /** 0 = any free one. */
   port: number;
@@ -17,13 +18,13 @@ export interface ServerDeps {
   log: Log;
 }
 
-export interface LedgerReader {
+interface LedgerReader {
   totals(): object;
   /** Of "namespace/kind/name". */
   of(workload: string): object;
 }
 
-export interface OpsServer {
+interface OpsServer {
   readonly port: number;
   close(): Promise<void>;
 }
@@ -120,5 +121,36 @@ async function listen(server: ReturnType<typeof createServer>, host: string, por
       EADDRNOTAVAIL: 'is not an address of this machine: check server.host',
     };
     throw new UserError(`${host}:${port} ${why[code] ?? `cannot be opened: ${messageOf(error)}`}`, 1, error);
+  }
+}
+
+/** Nobody waits long for a port that nobody forwards. */
+const patienceMs = 3_000;
+const longestPage = 1_000_000;
+
+interface LedgerQuestion {
+  namespace: string;
+  kind: string;
+  name: string;
+}
+
+/** What a running watcher's books say of one workload, as JSON. Throws when nobody answers, or something else does. */
+export async function readLedger(base: string, question: LedgerQuestion): Promise<unknown> {
+  const agent = new Agent({
+    allowH2: false,
+    connect: { timeout: patienceMs },
+    headersTimeout: patienceMs,
+    bodyTimeout: patienceMs,
+    maxResponseSize: longestPage,
+  });
+  try {
+    const url = new URL('/ledger', base);
+    for (const [field, value] of Object.entries(question)) url.searchParams.set(field, value);
+    const { statusCode, body } = await request(url, { dispatcher: agent });
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`answered with HTTP ${statusCode}`);
+    return JSON.parse(text) as unknown;
+  } finally {
+    await agent.destroy();
   }
 }

@@ -1,6 +1,3 @@
-import { iso } from '../lib/clock.ts';
-import { plain } from '../lib/plain.ts';
-import { redact } from '../lib/redact.ts';
 import type { Config } from '../config/schema.ts';
 import {
   conditionOf,
@@ -11,6 +8,9 @@ import {
   type Remediation,
   type RemediationSpec,
 } from '../kube/remediation.ts';
+import { iso } from '../lib/clock.ts';
+import { redact } from '../lib/redact.ts';
+import { plain } from '../lib/text.ts';
 import type { Derived } from './derive.ts';
 
 const recurrenceMs = 3_600_000;

@@ -1,14 +1,39 @@
+import type { Action } from '../actions/action.ts';
 import { lastChanges } from '../diagnosis/changed.ts';
 import { readLogTail } from '../diagnosis/logs.ts';
-import { readRevisioned } from '../diagnosis/controller-revisions.ts';
-import { createOnce } from '../diagnosis/once.ts';
 import { type ContainerFacts, type PodFacts, readPods } from '../diagnosis/pods.ts';
-import { lastWordsOf } from '../diagnosis/words/ended.ts';
-import { readWorkload, type Workload } from '../diagnosis/workload.ts';
+import { createOnce } from '../diagnosis/readers.ts';
+import { lastWordsOf } from '../diagnosis/words/container-ends.ts';
+import { readRevisioned, readWorkload, type Workload } from '../diagnosis/workload.ts';
+import { isFinished } from '../health/pod.ts';
 import type { Reader } from '../kube/api.ts';
-import { isFinished } from '../health/loop.ts';
-import { counted } from '../lib/counted.ts';
+import { counted } from '../lib/text.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
+
+/** A way back that is safe to offer, or the reason why there is none. */
+export type WayBack = { revision: number; from: number; ranMs: number } | { refused: string };
+
+/** The fix that a case takes, with why it is safe; or why there is none. */
+export type Fix = { action: Action<never>; params: unknown; why: string } | { refused: string };
+
+/** Everything read about one subject, in words, and the fix for it. */
+export interface Case {
+  diagnosis: string;
+  changed: string[];
+  evidence: string[];
+  fix: Fix;
+  /** Tried in this order, when those before cannot be offered. */
+  orElse?: readonly Fix[];
+}
+
+/** For what tapfix can only tell of. */
+export const nothingSafe = 'nothing safe to do by a tap';
+
+/** Why none of several is offered, each reason once. */
+export function reasonsInWords(refusals: readonly string[]): string {
+  const [only = nothingSafe, ...others] = new Set(refusals);
+  return others.length === 0 ? only : [only, ...others].map((reason) => reason.replace(/\.$/, '')).join('; ');
+}
 
 /** One reading of a workload: all that its case is made of. */
 export interface Scene {

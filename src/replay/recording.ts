@@ -1,8 +1,128 @@
 import type { KubeObject } from '../kube/api.ts';
 import { obj, str, timeMs } from '../kube/raw.ts';
 import type { EventView } from '../kube/views.ts';
-import { readEvent } from '../signals/detect-event.ts';
-import type { Recorded } from './read-objects.ts';
+import { readEvent } from '../signals/detect.ts';
+
+/** One JSON object of a file, and the line where it begins. */
+interface Recorded {
+  value: unknown;
+  line: number;
+}
+
+interface Read {
+  records: Recorded[];
+  /** Lines where something begins that is no JSON object. */
+  unreadable: number[];
+}
+
+/**
+ * Pure. The objects in a text, whichever way they are written down: one a line, a list, a Kubernetes List, or one after the
+ * other. What is broken costs only itself: each object is found by its braces, and read alone.
+ */
+export function readObjects(text: string): Read {
+  const clean = text.replace(/^\uFEFF/, '');
+  if (isOneALine(clean)) return readLines(clean);
+  const start = listStart(clean);
+  return readAll(clean, start ?? 0, start !== undefined);
+}
+
+/** Most lines look like an object of their own. */
+function isOneALine(text: string): boolean {
+  const lines = text.split('\n', 2_000).filter((line) => line.trim());
+  const whole = lines.filter((line) => /^\s*\{.*\}\s*$/.test(line));
+  return whole.length * 2 > lines.length && whole.length > 0 && !isList(whole[0]!);
+}
+
+/** A whole List may stand on one line. */
+const isList = (line: string): boolean => listStart(line) !== undefined;
+
+function readLines(text: string): Read {
+  const read: Read = { records: [], unreadable: [] };
+  for (const [index, line] of text.split('\n').entries()) if (line.trim()) add(read, line, index + 1);
+  return read;
+}
+
+function add(read: Read, text: string, line: number): void {
+  const value = parsed(text);
+  if (typeof value === 'object' && value !== null) read.records.push({ value, line });
+  else read.unreadable.push(line);
+}
+
+/** A broken one, or one that is too deep. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Behind the bracket of the list: of `[...]`, or of the "items" of an object that is nothing but a List. */
+function listStart(text: string): number | undefined {
+  const [lead = ''] = /^\s*/.exec(text) ?? [];
+  if (text[lead.length] === '[') return lead.length + 1;
+  if (text[lead.length] !== '{') return undefined;
+  const items = /"items"\s*:\s*\[/g;
+  for (let found = items.exec(text); found; found = items.exec(text)) {
+    const before = text.slice(lead.length, found.index);
+    if (depthOf(before) === 1) return found.index + found[0].length;
+    if (found.index > 100_000) return undefined; // what comes before the items of a List is short
+  }
+  return undefined;
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  const outside = text.replace(/"(?:[^"\\\n]|\\.)*"/g, '');
+  for (const letter of outside)
+    depth += letter === '{' || letter === '[' ? 1 : letter === '}' || letter === ']' ? -1 : 0;
+  return depth;
+}
+
+function readAll(text: string, from: number, isInList: boolean): Read {
+  const read: Read = { records: [], unreadable: [] };
+  let line = newlines(text, 0, from) + 1;
+  let at = from;
+  while (at < text.length) {
+    const letter = text[at]!;
+    if (isInList && letter === ']') break;
+    const end = letter === '{' ? objectEnd(text, at) : /[\s,]/.test(letter) ? at + 1 : junkEnd(text, at);
+    if (letter === '{') add(read, text.slice(at, end), line);
+    else if (!/[\s,]/.test(letter)) read.unreadable.push(line);
+    line += newlines(text, at, end);
+    at = end;
+  }
+  return read;
+}
+
+/** Behind the brace that closes it; the end of the text if none does. A string that its line does not end is broken off there. */
+function objectEnd(text: string, from: number): number {
+  let depth = 0;
+  let isString = false;
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (isString) {
+      if (code === backslash) at += 1;
+      else if (code === quote || code === newline) isString = false;
+    } else if (code === quote) isString = true;
+    else if (code === open) depth += 1;
+    else if (code === close && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+const [backslash, quote, newline, open, close] = [...'\\"\n{}'].map((letter) => letter.charCodeAt(0));
+
+function junkEnd(text: string, from: number): number {
+  const rest = /[,{\]\n]/g;
+  rest.lastIndex = from + 1;
+  return rest.exec(text)?.index ?? text.length;
+}
+
+function newlines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
 
 /** One event of the recording. */
 export interface RecordedEvent {

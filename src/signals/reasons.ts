@@ -1,6 +1,13 @@
-import { refusalTrouble } from '../health/refusal.ts';
-import { setupClassOf } from '../health/setup.ts';
-import { isBecauseTerminating, missingConfigIn, missingStorageClassIn, saysImage, saysNotStarted, waitsForClaims } from '../health/words.ts'; // prettier-ignore
+import {
+  isBecauseTerminating,
+  missingConfigIn,
+  missingStorageClassIn,
+  saysImage,
+  saysNotStarted,
+  setupClassOf,
+  waitsForClaims,
+} from '../health/event-words.ts';
+import { refusalTrouble } from '../health/refusals.ts';
 import type { EventView } from '../kube/views.ts';
 
 /** What an event says is wrong; undefined: this one says nothing of the kind. */

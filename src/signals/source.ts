@@ -1,17 +1,15 @@
 import type { Config } from '../config/schema.ts';
+import { isBecauseTerminating } from '../health/event-words.ts';
 import type { History } from '../health/history.ts';
-import { isBecauseTerminating } from '../health/words.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createOptionalWatch } from '../kube/optional-watch.ts';
-import type { Reached } from '../kube/reached.ts';
 import { type EventView, type ReplicaSetView, viewReplicaSet } from '../kube/views.ts';
-import { createWatch, type Watch } from '../kube/watch.ts';
+import { createWatch, type Reached, type Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { detectEvent, readEvent } from './detect-event.ts';
+import { detectEvent, readEvent } from './detect.ts';
 import { type Signal, SignalOutcome } from './signal.ts';
-import { createSurroundings } from './surroundings.ts';
-import { clusterWide, namespaced, type Watcher } from './watchers.ts';
+import { clusterWide, createSurroundings, namespaced, type Watcher } from './watchers.ts';
 
 export interface SourceDeps {
   api: Api;
@@ -173,7 +171,13 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
     ofCluster() {
       const watches: Record<string, Watch> = {};
       for (const [name, use] of Object.entries(clusterWide))
-        use((watcher) => (watches[name] = createOptionalWatch({ ...ground, kind: watcher.kind }, watchStatus(undefined, watcher, inFirstList)))); // prettier-ignore
+        use(
+          (watcher) =>
+            (watches[name] = createOptionalWatch(
+              { ...ground, kind: watcher.kind },
+              watchStatus(undefined, watcher, inFirstList),
+            )),
+        );
       return watches;
     },
     otherEvents: (scope, when) => watchEvents(scope, 'type!=Warning', isAskedFor, firstOf(when)),

@@ -2,10 +2,9 @@ import type { Config } from '../config/schema.ts';
 import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import type { Kind } from '../kube/resources.ts';
 import type { EventView } from '../kube/views.ts';
-import { detectEvent, readEvent } from './detect-event.ts';
+import { detectEvent, readEvent } from './detect.ts';
 import type { Signal } from './signal.ts';
-import { createSurroundings } from './surroundings.ts';
-import { clusterWide, namespaced, type Watcher } from './watchers.ts';
+import { clusterWide, createSurroundings, namespaced, type Watcher } from './watchers.ts';
 
 /** A signal, and of an event when and how often. */
 export interface Sighting {

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { UserError } from '../lib/errors.ts';
 import { largestBody } from './api/decode.ts';
-import type { ApiAnswer, ApiRequest, ApiServer } from './api/server.ts';
+import type { Answer as ApiAnswer, Request as ApiRequest } from './api/model.ts';
+import type { ApiServer } from './api/server.ts';
 
 export interface Listening {
   url: string;

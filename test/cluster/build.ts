@@ -23,10 +23,11 @@ export async function buildPrograms(say: Say, signal: AbortSignal): Promise<stri
 /** The program in the images of the cluster's pods: a second's work, so it is kept apart from what takes minutes. */
 export async function buildWorkload(signal: AbortSignal): Promise<string> {
   const target = join(cacheDirectory(), `workload-${await fingerprint(workloadSources)}`);
-  await makeOnce(
-    target,
-    (directory) =>
-    go(['build', '-trimpath', '-ldflags', stripped, '-o', join(directory, 'workload'), '.'], { directory: 'workload', signal }), // prettier-ignore
+  await makeOnce(target, (directory) =>
+    go(['build', '-trimpath', '-ldflags', stripped, '-o', join(directory, 'workload'), '.'], {
+      directory: 'workload',
+      signal,
+    }),
   );
   return join(target, 'workload');
 }

@@ -23,18 +23,49 @@ const things: object[] = [
   workload({ name: 'git', args: ['run'], podSpec: off, metadata: argo }),
   workload({ name: 'paused', args: ['run'], podSpec: off, spec: { paused: true } }),
   workload({ name: 'scaled', args: ['run'], podSpec: off }),
-  { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'auto' }, spec: { minReplicas: 1, maxReplicas: 2, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'scaled' } } },
+  {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'auto' },
+    spec: {
+      minReplicas: 1,
+      maxReplicas: 2,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'scaled' },
+    },
+  },
   workload({ name: 'set', kind: 'StatefulSet', args: ['run'], podSpec: off }),
   workload({ name: 'set-git', kind: 'StatefulSet', args: ['run'], podSpec: off, metadata: argo }),
   workload({ name: 'set-by-hand', kind: 'StatefulSet', args: ['run'], podSpec: off, spec: onDelete }),
   workload({ name: 'daemon-by-hand', kind: 'DaemonSet', args: ['run'], podSpec: off, spec: onDelete }),
   workload({ name: 'daemon-guarded', kind: 'DaemonSet', args: ['run'], podSpec: off, metadata: protectedLabel }),
   workload({ name: 'kept', args: ['run'] }),
-  { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'keep' }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'kept' } } } },
-  ...Object.entries({ roomy: {}, 'roomy-guarded': protectedLabel, 'roomy-git': argo }).map(([name, metadata]) => ({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name, ...metadata }, spec: { hard: { services: '90' } } })),
-  { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'alone' }, spec: { containers: [{ name: 'app', image: 'localhost/app:1.0' }], ...off } },
-  { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'job' }, spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'app', image: 'localhost/app:1.0' }], ...off } } } },
-]; // prettier-ignore
+  {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'keep' },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'kept' } } },
+  },
+  ...Object.entries({ roomy: {}, 'roomy-guarded': protectedLabel, 'roomy-git': argo }).map(([name, metadata]) => ({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name, ...metadata },
+    spec: { hard: { services: '90' } },
+  })),
+  {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'alone' },
+    spec: { containers: [{ name: 'app', image: 'localhost/app:1.0' }], ...off },
+  },
+  {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'job' },
+    spec: {
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'app', image: 'localhost/app:1.0' }], ...off } },
+    },
+  },
+];
 
 before(async () => {
   cluster = await joinCluster();
@@ -47,24 +78,41 @@ before(async () => {
   });
   shop = await cluster.freshNamespace('e2e-no');
   await stage.apply(shop, ...things);
-  await cluster.waitFor('the budget to be counted', async () => {
-    const budget = await cluster.get<{ status?: { currentHealthy?: number } }>('poddisruptionbudgets', shop, 'keep');
-    return budget?.status?.currentHealthy === 1;
-  }, 60_000); // prettier-ignore
+  await cluster.waitFor(
+    'the budget to be counted',
+    async () => {
+      const budget = await cluster.get<{ status?: { currentHealthy?: number } }>('poddisruptionbudgets', shop, 'keep');
+      return budget?.status?.currentHealthy === 1;
+    },
+    60_000,
+  );
 });
 after(() => controller?.kill());
 
 const podOf = async (name: string) => {
-  const found = (await stage.pods(shop)).find(({ metadata }) => metadata.name === name || metadata.name.startsWith(`${name}-`)); // prettier-ignore
+  const found = (await stage.pods(shop)).find(
+    ({ metadata }) => metadata.name === name || metadata.name.startsWith(`${name}-`),
+  );
   return found!.metadata;
 };
 
 type Params = { name: string; uid: string };
 type Make = (target: Params) => object;
-const image = (container = 'app'): Make => (target) => ({ type: 'PatchDeploymentImage', patchDeploymentImage: { ...target, container, image: 'localhost/app:1.1' } }); // prettier-ignore
-const scale = (replicas: number): Make => (target) => ({ type: 'ScaleDeployment', scaleDeployment: { ...target, replicas } }); // prettier-ignore
-const restart = (kind: WorkloadKind): Make => (target) => ({ type: 'RolloutRestart', rolloutRestart: { kind, ...target } }); // prettier-ignore
-const undo = (kind: WorkloadKind, toRevision = 7): Make => (target) => ({ type: 'RolloutUndo', rolloutUndo: { kind, ...target, toRevision } }); // prettier-ignore
+const image =
+  (container = 'app'): Make =>
+  (target) => ({
+    type: 'PatchDeploymentImage',
+    patchDeploymentImage: { ...target, container, image: 'localhost/app:1.1' },
+  });
+const scale =
+  (replicas: number): Make =>
+  (target) => ({ type: 'ScaleDeployment', scaleDeployment: { ...target, replicas } });
+const restart =
+  (kind: WorkloadKind): Make =>
+  (target) => ({ type: 'RolloutRestart', rolloutRestart: { kind, ...target } });
+const undo =
+  (kind: WorkloadKind, toRevision = 7): Make =>
+  (target) => ({ type: 'RolloutUndo', rolloutUndo: { kind, ...target, toRevision } });
 const deletePod = ({ name, uid }: Params) => ({ type: 'DeletePod', deletePod: { name, uid } });
 
 const another = '3f9a1c00-0000-4000-8000-000000000001';
@@ -82,10 +130,23 @@ const rehearsals: [string, WorkloadKind | 'ResourceQuota', string, Make, string,
   ['a scaling of a protected Deployment', 'Deployment', 'guarded', scale(3), 'Protected'],
   ['a scaling that Argo CD would put back', 'Deployment', 'git', scale(3), 'GitOpsOwned'],
   ['a scaling that an autoscaler would put back', 'Deployment', 'scaled', scale(2), 'Autoscaled'],
-  ['a restart of another StatefulSet of that name', 'StatefulSet', 'set', restart('StatefulSet'), 'TargetGone', another],
+  [
+    'a restart of another StatefulSet of that name',
+    'StatefulSet',
+    'set',
+    restart('StatefulSet'),
+    'TargetGone',
+    another,
+  ],
   ['a restart of a paused Deployment', 'Deployment', 'paused', restart('Deployment'), 'Paused'],
   ['a restart of a protected DaemonSet', 'DaemonSet', 'daemon-guarded', restart('DaemonSet'), 'Protected'],
-  ['a restart of a StatefulSet that is updated by hand', 'StatefulSet', 'set-by-hand', restart('StatefulSet'), 'OnDelete'],
+  [
+    'a restart of a StatefulSet that is updated by hand',
+    'StatefulSet',
+    'set-by-hand',
+    restart('StatefulSet'),
+    'OnDelete',
+  ],
   ['a restart of a DaemonSet that is updated by hand', 'DaemonSet', 'daemon-by-hand', restart('DaemonSet'), 'OnDelete'],
   ['a restart of what Argo CD owns', 'Deployment', 'git', restart('Deployment'), 'Accepted'],
   ['an undo of another StatefulSet of that name', 'StatefulSet', 'set', undo('StatefulSet'), 'TargetGone', another],
@@ -93,7 +154,7 @@ const rehearsals: [string, WorkloadKind | 'ResourceQuota', string, Make, string,
   ['an undo of a protected DaemonSet', 'DaemonSet', 'daemon-guarded', undo('DaemonSet'), 'Protected'],
   ['an undo to a revision that is not kept', 'StatefulSet', 'set', undo('StatefulSet'), 'RevisionGone'],
   ['an undo of a paused Deployment', 'Deployment', 'paused', undo('Deployment'), 'Paused'],
-]; // prettier-ignore
+];
 
 /** Of a pod, and what the incident is about. */
 const evictions: [string, string, [string, string], string, string?][] = [
@@ -149,15 +210,39 @@ describe('refused at the rehearsal', { concurrency: 4 }, () => {
 
 const crashing = { args: ['crash'] };
 const meddlings: [string, WorkloadKind, Make, object, string][] = [
-  ['an image', 'Deployment', image(), { template: { spec: { containers: [{ name: 'app', image: 'localhost/app:2.0' }] } } }, 'TargetChanged'],
+  [
+    'an image',
+    'Deployment',
+    image(),
+    { template: { spec: { containers: [{ name: 'app', image: 'localhost/app:2.0' }] } } },
+    'TargetChanged',
+  ],
   ['a scaling', 'Deployment', scale(3), { replicas: 2 }, 'TargetChanged'],
-  ['a restart', 'Deployment', restart('Deployment'), { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } } } }, 'TargetChanged'],
-  ['an undo', 'StatefulSet', undo('StatefulSet', 1), { template: { spec: { containers: [{ name: 'app', args: ['oom'] }] } } }, 'TargetChanged'],
+  [
+    'a restart',
+    'Deployment',
+    restart('Deployment'),
+    { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } } } },
+    'TargetChanged',
+  ],
+  [
+    'an undo',
+    'StatefulSet',
+    undo('StatefulSet', 1),
+    { template: { spec: { containers: [{ name: 'app', args: ['oom'] }] } } },
+    'TargetChanged',
+  ],
   ['a pause', 'Deployment', image(), { paused: true }, 'Paused'],
-]; // prettier-ignore
+];
 
 /** Shown, then changed by somebody, and only then approved: why it came to nothing. */
-async function approvedLate(namespace: string, failureClass: string, object: object, action: object, meddle: () => Promise<unknown>): Promise<string | undefined> {
+async function approvedLate(
+  namespace: string,
+  failureClass: string,
+  object: object,
+  action: object,
+  meddle: () => Promise<unknown>,
+): Promise<string | undefined> {
   await stage.propose(namespace, 'mend', { class: failureClass, object }, action);
   const { reason, message } = await stage.rehearsed(namespace, 'mend');
   assert.equal(reason, 'Accepted', message);
@@ -167,7 +252,7 @@ async function approvedLate(namespace: string, failureClass: string, object: obj
   assert.equal(status?.phase, 'Failed', JSON.stringify(status?.conditions));
   assert.deepEqual(await stage.writes(namespace), []);
   return status.conditions?.find(({ type }) => type === 'Failed')?.reason;
-} // prettier-ignore
+}
 
 /** A pod of a StatefulSet: the next one has its name. */
 async function podOfSet(namespace: string) {
@@ -190,14 +275,21 @@ describe('changed since it was shown', { concurrency: 3 }, () => {
       if (what === 'an undo') await stage.counted(namespace, 0, 1);
       await stage.apply(namespace, workload({ kind, ...crashing }));
       const target = { name: 'checkout', uid: await stage.uidOf(namespace, kind) };
-      const meddle = () => cluster.kubectl(['-n', namespace, 'patch', kind, 'checkout', '-p', JSON.stringify({ spec: patch })]); // prettier-ignore
+      const meddle = () =>
+        cluster.kubectl(['-n', namespace, 'patch', kind, 'checkout', '-p', JSON.stringify({ spec: patch })]);
       assert.equal(await approvedLate(namespace, 'RolloutStuck', { kind, ...target }, make(target), meddle), want);
     });
 
   test('a quota with other limits: TargetChanged, and it is still there', async () => {
     const namespace = await cluster.freshNamespace('e2e-no');
-    const quota = (hard: object) => ({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'tight' }, spec: { hard } }); // prettier-ignore
-    const read = () => cluster.get<{ metadata: { uid: string }; status?: { hard?: object } }>('resourcequotas', namespace, 'tight'); // prettier-ignore
+    const quota = (hard: object) => ({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'tight' },
+      spec: { hard },
+    });
+    const read = () =>
+      cluster.get<{ metadata: { uid: string }; status?: { hard?: object } }>('resourcequotas', namespace, 'tight');
     await stage.apply(namespace, quota({ pods: '0' }));
     await cluster.waitFor('the quota to count', async () => (await read())?.status?.hard, 20_000);
     await stage.apply(namespace, workload({ args: ['run'] }));
@@ -215,7 +307,10 @@ describe('changed since it was shown', { concurrency: 3 }, () => {
     const spec = { containers: [{ name: 'app', image: 'localhost/app:2.0' }] };
     const meddle = () => cluster.kubectl(['-n', namespace, 'patch', 'pod', pod.name, '-p', JSON.stringify({ spec })]);
     assert.equal(await approvedLate(namespace, 'ProbeFailing', object, deletePod(pod), meddle), 'TargetChanged');
-    assert.deepEqual((await stage.pods(namespace)).map(({ metadata }) => metadata.uid), [pod.uid]); // prettier-ignore
+    assert.deepEqual(
+      (await stage.pods(namespace)).map(({ metadata }) => metadata.uid),
+      [pod.uid],
+    );
   });
 
   test('a pod that came in its place, with its name: TargetGone, and it lives', async () => {
@@ -241,11 +336,20 @@ test('the API server holds the writer to it: one action at a time, fifty replica
   const pod = await podOf('git');
   const evict = (preconditions: object): [string[], object] => [
     ['create', '--raw', `/api/v1/namespaces/${shop}/pods/${pod.name}/eviction?dryRun=All`, '-f', '-'],
-    { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod.name, namespace: shop }, deleteOptions: { preconditions } },
-  ]; // prettier-ignore
-  const run = ([args, input]: [string[], object], expectFailure = false) => cluster.kubectl(args, { kubeconfig, input: JSON.stringify(input), expectFailure }); // prettier-ignore
+    {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: pod.name, namespace: shop },
+      deleteOptions: { preconditions },
+    },
+  ];
+  const run = ([args, input]: [string[], object], expectFailure = false) =>
+    cluster.kubectl(args, { kubeconfig, input: JSON.stringify(input), expectFailure });
   // kubectl reads before it patches, which the writer may not: its rights are the writes alone.
-  const patch = (kind: string, name: string, spec: object): [string[], object] => [['-n', shop, 'patch', kind, name, '--dry-run=server', '-p', JSON.stringify({ spec })], {}]; // prettier-ignore
+  const patch = (kind: string, name: string, spec: object): [string[], object] => [
+    ['-n', shop, 'patch', kind, name, '--dry-run=server', '-p', JSON.stringify({ spec })],
+    {},
+  ];
   await cluster.kubectl(['-n', shop, 'create', 'rolebinding', 'look', '--clusterrole=tapfix-reader', subject]);
   await cluster.waitFor('the rights to be known', () => run(patch('deployment', 'plain', { replicas: 2 })), 20_000);
   const template = { metadata: { annotations: { a: 'b' } } };
@@ -253,12 +357,22 @@ test('the API server holds the writer to it: one action at a time, fifty replica
   await run(patch('statefulset', 'set', { template }));
   await run(evict({ uid: pod.uid }));
   assert.match(await run(patch('deployment', 'plain', { replicas: 51 }), true), /scales to 50 replicas at most/);
-  assert.match(await run(patch('deployment', 'plain', { replicas: 2, template }), true), /only annotations and spec\.template or spec\.replicas/); // prettier-ignore
+  assert.match(
+    await run(patch('deployment', 'plain', { replicas: 2, template }), true),
+    /only annotations and spec\.template or spec\.replicas/,
+  );
   assert.match(await run(patch('statefulset', 'set', { replicas: 2 }), true), /only annotations and spec\.template/);
-  assert.match(await run(patch('daemonset', 'daemon-by-hand', { updateStrategy: { type: 'RollingUpdate' } }), true), /only annotations and spec\.template/); // prettier-ignore
+  assert.match(
+    await run(patch('daemonset', 'daemon-by-hand', { updateStrategy: { type: 'RollingUpdate' } }), true),
+    /only annotations and spec\.template/,
+  );
   assert.match(await run(patch('daemonset', 'daemon-guarded', { template }), true), /protected by its label/);
   assert.match(await run(evict({}), true), /evicts only the pod that it names by its uid/);
   assert.match(await run([['-n', shop, 'delete', 'pod', pod.name, '--dry-run=server'], {}], true), /cannot delete/);
   await cluster.kubectl(['label', 'namespace', shop, 'tapfix.dev/protected=true']);
-  await cluster.waitFor('the namespace to be protected', async () => /is protected/.test(await run(evict({ uid: pod.uid }), true)), 20_000); // prettier-ignore
+  await cluster.waitFor(
+    'the namespace to be protected',
+    async () => /is protected/.test(await run(evict({ uid: pod.uid }), true)),
+    20_000,
+  );
 });

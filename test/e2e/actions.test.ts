@@ -59,10 +59,12 @@ async function badImage(namespace: string, init: boolean): Promise<void> {
   await stage.apply(namespace, workload({ args: ['run'], metadata: foreign, annotations: injected, ...bad }));
   await stage.counted(namespace, 0, 1);
 }
-const image = (container: string) => (_: string, { name, uid }: { name: string; uid: string }) => ({
-  type: 'PatchDeploymentImage',
-  patchDeploymentImage: { name, uid, container, image: 'localhost/app:1.0' },
-}); // prettier-ignore
+const image =
+  (container: string) =>
+  (_: string, { name, uid }: { name: string; uid: string }) => ({
+    type: 'PatchDeploymentImage',
+    patchDeploymentImage: { name, uid, container, image: 'localhost/app:1.0' },
+  });
 
 /** Ready pods that went wrong with a ConfigMap, which is right again by now: they only have to be started anew. */
 async function leftUnready(namespace: string, kind: WorkloadKind, replicas: number, which = '--all'): Promise<void> {
@@ -74,7 +76,9 @@ async function leftUnready(namespace: string, kind: WorkloadKind, replicas: numb
   const count = kind === 'DaemonSet' ? 1 : replicas;
   const unready = which === 'one' ? 1 : count;
   // A StatefulSet waits for the first before it makes the second.
-  await (kind === 'StatefulSet' && which !== 'one' ? stage.counted(namespace, 0, 1) : stage.counted(namespace, count - unready, unready)); // prettier-ignore
+  await (kind === 'StatefulSet' && which !== 'one'
+    ? stage.counted(namespace, 0, 1)
+    : stage.counted(namespace, count - unready, unready));
   await stage.started(namespace);
   await stage.apply(namespace, mode('run'));
 }
@@ -104,7 +108,11 @@ const undo = (kind: WorkloadKind, spec: object, writes: Act['writes']): Act => (
     await stage.apply(namespace, workload({ kind, args: ['run'], metadata: foreign, annotations: injected, spec }));
     await stage.counted(namespace, 1);
     await stage.apply(namespace, workload({ kind, args: ['crash'], metadata: foreign, annotations: injected, spec }));
-    await cluster.waitFor('a pod that crashes', async () => (await stage.pods(namespace)).some((pod) => !stage.isReady(pod)), 30_000); // prettier-ignore
+    await cluster.waitFor(
+      'a pod that crashes',
+      async () => (await stage.pods(namespace)).some((pod) => !stage.isReady(pod)),
+      30_000,
+    );
   },
   action: (_, object) => ({ type: 'RolloutUndo', rolloutUndo: { ...object, toRevision: 1 } }),
   writes,
@@ -113,43 +121,79 @@ const undo = (kind: WorkloadKind, spec: object, writes: Act['writes']): Act => (
 const alone = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: { matchLabels: { app: 'checkout' } }, topologyKey: 'kubernetes.io/hostname' }] } }; // prettier-ignore
 
 const acts: Readonly<Record<string, Act>> = {
-  'an image that cannot be pulled': { class: 'ImagePull', kind: 'Deployment', break: (namespace) => badImage(namespace, false), action: image('app'), writes: patched('deployments') },
-  'an image of an init container': { class: 'ImagePull', kind: 'Deployment', break: (namespace) => badImage(namespace, true), action: image('migrate'), writes: patched('deployments') },
+  'an image that cannot be pulled': {
+    class: 'ImagePull',
+    kind: 'Deployment',
+    break: (namespace) => badImage(namespace, false),
+    action: image('app'),
+    writes: patched('deployments'),
+  },
+  'an image of an init container': {
+    class: 'ImagePull',
+    kind: 'Deployment',
+    break: (namespace) => badImage(namespace, true),
+    action: image('migrate'),
+    writes: patched('deployments'),
+  },
   'a scale-up that one node cannot hold': {
     class: 'Unschedulable',
     kind: 'Deployment',
     break: async (namespace) => {
       const spec = { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } };
-      await stage.apply(namespace, workload({ args: ['run'], replicas: 2, metadata: foreign, spec, podSpec: { affinity: alone } }));
+      await stage.apply(
+        namespace,
+        workload({ args: ['run'], replicas: 2, metadata: foreign, spec, podSpec: { affinity: alone } }),
+      );
       await stage.counted(namespace, 1, 1);
     },
     action: (_, { name, uid }) => ({ type: 'ScaleDeployment', scaleDeployment: { name, uid, replicas: 1 } }),
     writes: patched('deployments'),
   },
   'a restart of a Deployment': restart('Deployment', 2, patched('deployments')),
-  'a restart of a StatefulSet that waits for its pod': restart('StatefulSet', 1, () => [...patched('statefulsets')(), evicted]),
+  'a restart of a StatefulSet that waits for its pod': restart('StatefulSet', 1, () => [
+    ...patched('statefulsets')(),
+    evicted,
+  ]),
   'a restart of a DaemonSet': restart('DaemonSet', 1, patched('daemonsets')),
   'one bad pod of a Deployment': deletion('Deployment', 2),
   'one bad pod of a StatefulSet': deletion('StatefulSet', 2),
   'the pod of a DaemonSet': deletion('DaemonSet', 1),
   'an undo of a Deployment': undo('Deployment', {}, patched('deployments')),
   'an undo of a StatefulSet': undo('StatefulSet', { podManagementPolicy: 'Parallel' }, patched('statefulsets')),
-  'an undo of a StatefulSet that waits for its pod': undo('StatefulSet', {}, () => [...patched('statefulsets')(), evicted]),
+  'an undo of a StatefulSet that waits for its pod': undo('StatefulSet', {}, () => [
+    ...patched('statefulsets')(),
+    evicted,
+  ]),
   'an undo of a DaemonSet': undo('DaemonSet', {}, patched('daemonsets')),
   'a quota': {
     class: 'QuotaExceeded',
     kind: 'ResourceQuota',
     break: async (namespace) => {
-      const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'checkout' }, spec: { hard: { pods: '0' } } };
+      const quota = {
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'checkout' },
+        spec: { hard: { pods: '0' } },
+      };
       await stage.apply(namespace, quota);
-      await cluster.waitFor('the quota to count', async () => (await cluster.get<{ status?: { hard?: object } }>('resourcequotas', namespace, 'checkout'))?.status?.hard, 20_000);
+      await cluster.waitFor(
+        'the quota to count',
+        async () =>
+          (await cluster.get<{ status?: { hard?: object } }>('resourcequotas', namespace, 'checkout'))?.status?.hard,
+        20_000,
+      );
       await stage.apply(namespace, workload({ args: ['run'] }));
-      await cluster.waitFor('a refusal', async () => (await cluster.list<{ reason: string }>('events', namespace)).some(({ reason }) => reason === 'FailedCreate'), 20_000);
+      await cluster.waitFor(
+        'a refusal',
+        async () =>
+          (await cluster.list<{ reason: string }>('events', namespace)).some(({ reason }) => reason === 'FailedCreate'),
+        20_000,
+      );
     },
     action: (_, { name, uid }) => ({ type: 'DeleteResourceQuota', deleteResourceQuota: { name, uid } }),
     writes: () => [/^tapfix-writer delete resourcequotas checkout$/, /^tapfix-writer patch replicasets checkout-\w+$/],
   },
-}; // prettier-ignore
+};
 
 /** Proposed, rehearsed, approved, recovered; the record of it. */
 async function mend(namespace: string, name: string, act: Pick<Act, 'class' | 'kind' | 'action'>) {
@@ -160,13 +204,22 @@ async function mend(namespace: string, name: string, act: Pick<Act, 'class' | 'k
   await stage.approve(namespace, name);
   const fix = await stage.ended(namespace, name, 90_000);
   const { phase, conditions } = fix.status!;
-  assert.equal(phase, 'Recovered', `${conditions?.find(({ type }) => type === phase)?.message}\n${controller.log().slice(-1500)}`); // prettier-ignore
+  assert.equal(
+    phase,
+    'Recovered',
+    `${conditions?.find(({ type }) => type === phase)?.message}\n${controller.log().slice(-1500)}`,
+  );
   return fix;
 }
 
 /** What is nobody's but theirs who put it there; when it was restarted is a restart's to say. */
 const theirs = ({ metadata, spec }: Live, isRestart = false) => {
-  const { 'tapfix.dev/fix': _mark, 'deployment.kubernetes.io/revision': _revision, 'deprecated.daemonset.template.generation': _generation, ...annotations } = metadata.annotations ?? {}; // prettier-ignore
+  const {
+    'tapfix.dev/fix': _mark,
+    'deployment.kubernetes.io/revision': _revision,
+    'deprecated.daemonset.template.generation': _generation,
+    ...annotations
+  } = metadata.annotations ?? {};
   const { 'kubectl.kubernetes.io/restartedAt': restartedAt, ...inTemplate } = spec.template.metadata.annotations ?? {};
   return { labels: metadata.labels, annotations, inTemplate, ...(!isRestart && { restartedAt }) };
 };
@@ -180,7 +233,9 @@ describe('what is broken is mended', { concurrency: 4 }, () => {
       const fix = await mend(namespace, 'mend', act);
       const rehearsed = await stage.writes(namespace, true);
       // A nudge may be repeated until pods appear; nothing else is ever done twice.
-      const real = (await stage.writes(namespace)).filter((line, n, all) => !line.includes(' replicasets ') || all.indexOf(line) === n); // prettier-ignore
+      const real = (await stage.writes(namespace)).filter(
+        (line, n, all) => !line.includes(' replicasets ') || all.indexOf(line) === n,
+      );
       const wanted = act.writes(namespace);
       assert.equal(real.length, wanted.length, real.join(', '));
       for (const [n, words] of wanted.entries()) assert.match(real[n]!, words);
@@ -205,9 +260,20 @@ describe('what is broken is mended', { concurrency: 4 }, () => {
 
   test('two after another on one Deployment, among foreign hands: both changes stand, and what is theirs is theirs', async () => {
     const namespace = await cluster.freshNamespace('e2e-act');
-    await stage.apply(namespace, mode('run'), workload({ image: 'localhost/app:typo', metadata: foreign, annotations: injected, spec: { strategy: { type: 'Recreate' } } })); // prettier-ignore
+    await stage.apply(
+      namespace,
+      mode('run'),
+      workload({
+        image: 'localhost/app:typo',
+        metadata: foreign,
+        annotations: injected,
+        spec: { strategy: { type: 'Recreate' } },
+      }),
+    );
     const theirShare = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'checkout' }, spec: { template: { metadata: { annotations: { 'vault.hashicorp.com/agent-inject': 'true' } } } } }; // prettier-ignore
-    await cluster.kubectl(['-n', namespace, 'apply', '--server-side', '--field-manager=injector', '-f', '-'], { input: JSON.stringify(theirShare) }); // prettier-ignore
+    await cluster.kubectl(['-n', namespace, 'apply', '--server-side', '--field-manager=injector', '-f', '-'], {
+      input: JSON.stringify(theirShare),
+    });
     await stage.counted(namespace, 0, 1);
     const before = (await stage.read(namespace, 'Deployment'))!;
     await mend(namespace, 'first', { class: 'ImagePull', kind: 'Deployment', action: image('app') });
@@ -224,9 +290,13 @@ describe('what is broken is mended', { concurrency: 4 }, () => {
     const after = (await stage.read(namespace, 'Deployment'))!;
     assert.deepEqual(theirs(after, true), theirs(before, true));
     assert.equal((after.spec.template.spec['containers'] as { image: string }[])[0]?.image, 'localhost/app:1.0');
-    assert.notEqual(after.spec.template.metadata.annotations?.['kubectl.kubernetes.io/restartedAt'], injected['kubectl.kubernetes.io/restartedAt']); // prettier-ignore
+    assert.notEqual(
+      after.spec.template.metadata.annotations?.['kubectl.kubernetes.io/restartedAt'],
+      injected['kubectl.kubernetes.io/restartedAt'],
+    );
     assert.equal(after.metadata.annotations?.['tapfix.dev/fix'], second.metadata.uid);
-    const shareOf = ({ metadata }: Live) => metadata.managedFields?.find(({ manager }) => manager === 'injector')?.fieldsV1; // prettier-ignore
+    const shareOf = ({ metadata }: Live) =>
+      metadata.managedFields?.find(({ manager }) => manager === 'injector')?.fieldsV1;
     const taken = ['"f:kubectl.kubernetes.io/restartedAt":{},', '"f:image":{},'];
     const rest = taken.reduce((text, field) => text.replace(field, ''), JSON.stringify(shareOf(before)));
     assert.equal(JSON.stringify(shareOf(after)), rest, 'of what the injector manages, tapfix took its own two fields');

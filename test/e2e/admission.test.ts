@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { protectedLabel } from '../../src/actions/ownership.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
-import { accounts, protectedLabel, userOf } from '../../src/manifests/manifest.ts';
-import { joinCluster, type Cluster } from '../cluster/cluster.ts';
+import { accounts, userOf } from '../../src/manifests/manifest.ts';
+import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { aRemediation as fix, quotaAction } from './support/remediation.ts';
 
 /** What the API server itself refuses, once `kubectl apply --server-side -f deploy/manifests` was done. */
@@ -24,8 +25,17 @@ const run = (who: string, args: string[], input?: object) =>
 const refused = (who: string, args: string[], input?: object) =>
   cluster.kubectl(args, { kubeconfig: as[who]!, expectFailure: true, ...(input && { input: JSON.stringify(input) }) });
 const create = (namespace: string) => ['create', '-n', namespace, '-f', '-'];
-const patch = (name: string, body: object, namespace = shop) =>
-  ['patch', 'fix', name, '-n', namespace, '--type', 'merge', '-p', JSON.stringify(body)]; // prettier-ignore
+const patch = (name: string, body: object, namespace = shop) => [
+  'patch',
+  'fix',
+  name,
+  '-n',
+  namespace,
+  '--type',
+  'merge',
+  '-p',
+  JSON.stringify(body),
+];
 const approval = (name: string, body: object, namespace = shop) => patch(name, { spec: { approval: body } }, namespace);
 const status = (name: string, body: object) => [...patch(name, { status: body }), '--subresource=status'];
 const read = async (name: string) => (await cluster.get<Remediation>('remediations.tapfix.dev', shop, name))!;
@@ -34,7 +44,15 @@ const pending = async (name: string, namespace = shop) => {
   return name;
 };
 const bind = (namespace: string, role: string, subject: string) =>
-  run('admin', ['create', 'rolebinding', `b-${role}-${subject.replaceAll(/\W/g, '-')}`, '-n', namespace, `--clusterrole=${role}`, subject]); // prettier-ignore
+  run('admin', [
+    'create',
+    'rolebinding',
+    `b-${role}-${subject.replaceAll(/\W/g, '-')}`,
+    '-n',
+    namespace,
+    `--clusterrole=${role}`,
+    subject,
+  ]);
 /** Policies and rights take a moment to be in force. */
 const untilRefused = (words: RegExp, attempt: () => Promise<string>) =>
   cluster.waitFor('a refusal', async () => (assert.match(await attempt().catch(String), words), true), 30_000);
@@ -52,7 +70,8 @@ before(async () => {
   guarded = await cluster.freshNamespace('guarded');
   await run('admin', ['label', 'namespace', guarded, `${protectedLabel}=true`]);
   for (const user of ['erin', 'ada']) as[user] = await cluster.userKubeconfig(user);
-  for (const [name, account] of Object.entries(accounts)) as[name] = await cluster.serviceAccountKubeconfig('tapfix', account); // prettier-ignore
+  for (const [name, account] of Object.entries(accounts))
+    as[name] = await cluster.serviceAccountKubeconfig('tapfix', account);
   await run('admin', ['create', 'serviceaccount', 'robot', '-n', shop]);
   as.robot = await cluster.serviceAccountKubeconfig(shop, 'robot');
 
@@ -67,16 +86,26 @@ before(async () => {
   await bind(shop, 'tapfix-approver', '--user=ada');
   await bind(shop, 'tapfix-approver', `--serviceaccount=${shop}:robot`);
   // kubectl reads a status before it patches it; tapfix does not.
-  await run('admin', ['create', 'clusterrole', `status-reader-${shop}`, '--verb=get', '--resource=remediations.tapfix.dev/status']); // prettier-ignore
-  for (const who of ['watcher', 'controller']) await bind(shop, `status-reader-${shop}`, `--serviceaccount=tapfix:tapfix-${who}`); // prettier-ignore
+  await run('admin', [
+    'create',
+    'clusterrole',
+    `status-reader-${shop}`,
+    '--verb=get',
+    '--resource=remediations.tapfix.dev/status',
+  ]);
+  for (const who of ['watcher', 'controller'])
+    await bind(shop, `status-reader-${shop}`, `--serviceaccount=tapfix:tapfix-${who}`);
   // Far more than tapfix ever mints: what is refused to the writer here, the policy refuses, not RBAC.
-  for (const namespace of [shop, guarded]) await bind(namespace, 'cluster-admin', '--serviceaccount=tapfix:tapfix-writer'); // prettier-ignore
+  for (const namespace of [shop, guarded])
+    await bind(namespace, 'cluster-admin', '--serviceaccount=tapfix:tapfix-writer');
 
   const canary = await pending('canary');
   const decided = [...approval(canary, { state: 'Approved' }), '--dry-run=server'];
   await untilRefused(/may not propose/, () => run('erin', [...create(shop), '--dry-run=server'], fix('c')));
   await untilRefused(/may not decide/, () => run('erin', decided));
-  await untilRefused(/no action of tapfix/, () => run('writer', ['create', 'configmap', 'c', '-n', shop, '--dry-run=server'])); // prettier-ignore
+  await untilRefused(/no action of tapfix/, () =>
+    run('writer', ['create', 'configmap', 'c', '-n', shop, '--dry-run=server']),
+  );
   await untilAllowed(() => run('ada', decided));
 });
 after(async () => {
@@ -91,19 +120,74 @@ test('who may edit everything in a namespace can neither propose nor decide in i
   const elsewhere = await pending('elsewhere', other);
   const approved = { approval: { state: 'Approved', by: 'erin' }, proposedBy: 'erin' };
   const cases: [string, string[], object | undefined, RegExp][] = [
-    ['creating', create(shop), fix('x', { proposedBy: 'erin' }), /user "erin" may not propose a Remediation in namespace shop-\w+: that takes the verb "propose"/],
+    [
+      'creating',
+      create(shop),
+      fix('x', { proposedBy: 'erin' }),
+      /user "erin" may not propose a Remediation in namespace shop-\w+: that takes the verb "propose"/,
+    ],
     ['creating it approved', create(shop), fix('x', approved), /user "erin" may not propose/],
-    ['editing the action', patch(name, { spec: { action: { deleteResourceQuota: { name: 'theirs' } } } }), undefined, /spec\.action cannot be changed after creation/],
-    ['removing the action', patch(name, { spec: { action: null } }), undefined, /spec\.action cannot be changed after creation/],
-    ['editing the time to live', patch(name, { spec: { ttlMinutes: 60 } }), undefined, /spec\.ttlMinutes cannot be changed after creation/],
-    ['adding what it follows', patch(name, { spec: { follows: { name: 'a', uid: 'b' } } }), undefined, /spec\.follows cannot be changed/],
-    ['deciding', approval(name, { state: 'Approved' }), undefined, /user "erin" may not decide in namespace shop-\w+: that takes the verb "approve"/],
-    ['deciding for somebody', approval(name, { state: 'Approved', by: 'ada' }), undefined, /user "erin" may not decide/],
-    ['deciding in another team\'s namespace', approval(elsewhere, { state: 'Rejected' }, other), undefined, /user "erin" may not decide in namespace other-/],
-    ['writing the phase', status(name, { phase: 'Proposed' }), undefined, /user "erin" may not change more of the status .* takes the verb "control"/],
-    ['writing sightings', status(name, { sightings: { count: 1, lastSeen: '2026-11-16T10:00:00Z' } }), undefined, /may not change sightings .* takes the verb "observe"/],
-    ['acknowledging for somebody', patch(name, { metadata: { annotations: { 'tapfix.dev/acknowledged-by': 'ada' } } }), undefined, /acknowledged-by must name who sets it, "erin", not "ada"/],
-  ]; // prettier-ignore
+    [
+      'editing the action',
+      patch(name, { spec: { action: { deleteResourceQuota: { name: 'theirs' } } } }),
+      undefined,
+      /spec\.action cannot be changed after creation/,
+    ],
+    [
+      'removing the action',
+      patch(name, { spec: { action: null } }),
+      undefined,
+      /spec\.action cannot be changed after creation/,
+    ],
+    [
+      'editing the time to live',
+      patch(name, { spec: { ttlMinutes: 60 } }),
+      undefined,
+      /spec\.ttlMinutes cannot be changed after creation/,
+    ],
+    [
+      'adding what it follows',
+      patch(name, { spec: { follows: { name: 'a', uid: 'b' } } }),
+      undefined,
+      /spec\.follows cannot be changed/,
+    ],
+    [
+      'deciding',
+      approval(name, { state: 'Approved' }),
+      undefined,
+      /user "erin" may not decide in namespace shop-\w+: that takes the verb "approve"/,
+    ],
+    [
+      'deciding for somebody',
+      approval(name, { state: 'Approved', by: 'ada' }),
+      undefined,
+      /user "erin" may not decide/,
+    ],
+    [
+      "deciding in another team's namespace",
+      approval(elsewhere, { state: 'Rejected' }, other),
+      undefined,
+      /user "erin" may not decide in namespace other-/,
+    ],
+    [
+      'writing the phase',
+      status(name, { phase: 'Proposed' }),
+      undefined,
+      /user "erin" may not change more of the status .* takes the verb "control"/,
+    ],
+    [
+      'writing sightings',
+      status(name, { sightings: { count: 1, lastSeen: '2026-11-16T10:00:00Z' } }),
+      undefined,
+      /may not change sightings .* takes the verb "observe"/,
+    ],
+    [
+      'acknowledging for somebody',
+      patch(name, { metadata: { annotations: { 'tapfix.dev/acknowledged-by': 'ada' } } }),
+      undefined,
+      /acknowledged-by must name who sets it, "erin", not "ada"/,
+    ],
+  ];
   for (const [what, args, input, words] of cases) {
     await t.test(what, async () => assert.match(await refused('erin', args, input), words));
   }
@@ -118,7 +202,10 @@ test('who may propose creates it undecided, without a status, in its own name', 
     await refused('watcher', create(shop), fix('x', { ...inOwnName, approval: approved })),
     /created undecided/,
   );
-  assert.match(await refused('watcher', create(shop), fix('x')), /proposedBy must be who creates it, "system:serviceaccount:tapfix:tapfix-watcher", not "admin"/); // prettier-ignore
+  assert.match(
+    await refused('watcher', create(shop), fix('x')),
+    /proposedBy must be who creates it, "system:serviceaccount:tapfix:tapfix-watcher", not "admin"/,
+  );
   await run('watcher', create(shop), { ...fix('born', inOwnName), status: { phase: 'Recovered' } });
   assert.equal((await read('born')).status, undefined);
   const notice = { channel: 'console', chat: '', members: [], form: 'card' };
@@ -129,16 +216,25 @@ test('who may propose creates it undecided, without a status, in its own name', 
 
 test('an approver decides with kubectl alone, once, in the namespaces it was bound in', async () => {
   const name = await pending('kubectl');
-  assert.match(await refused('ada', approval(name, { state: 'Approved', by: 'erin' })), /approval\.by must be who decides, "ada", not "erin"/); // prettier-ignore
+  assert.match(
+    await refused('ada', approval(name, { state: 'Approved', by: 'erin' })),
+    /approval\.by must be who decides, "ada", not "erin"/,
+  );
   assert.match(await refused('ada', approval(name, { state: 'Approved', by: 'telegram:1' })), /must be who decides/);
   assert.match(await refused('ada', approval(name, { by: 'ada' })), /set together with a decision/);
   await run('ada', approval(name, { state: 'Approved' }));
   assert.deepEqual((await read(name)).spec.approval, { state: 'Approved', by: 'ada', via: 'kubernetes' });
   for (const who of ['ada', 'admin', 'watcher']) {
-    assert.match(await refused(who, approval(name, { state: 'Rejected', by: who })), /already Approved by ada: a decision is made once/); // prettier-ignore
+    assert.match(
+      await refused(who, approval(name, { state: 'Rejected', by: who })),
+      /already Approved by ada: a decision is made once/,
+    );
   }
   const elsewhere = await pending('not-adas', other);
-  assert.match(await refused('ada', approval(elsewhere, { state: 'Approved' }, other)), /user "ada" may not decide in namespace other-/); // prettier-ignore
+  assert.match(
+    await refused('ada', approval(elsewhere, { state: 'Approved' }, other)),
+    /user "ada" may not decide in namespace other-/,
+  );
 });
 
 test('a cluster-admin decides in its own name; a service account does not, whatever it may', async () => {
@@ -147,7 +243,10 @@ test('a cluster-admin decides in its own name; a service account does not, whate
   assert.equal((await read('admins-too')).spec.approval.by, 'admin');
   const name = await pending('robots');
   const robot = userOf(shop, 'robot');
-  assert.match(await refused('robot', approval(name, { state: 'Approved', by: robot })), /service account ".*:robot" may not decide: people do/); // prettier-ignore
+  assert.match(
+    await refused('robot', approval(name, { state: 'Approved', by: robot })),
+    /service account ".*:robot" may not decide: people do/,
+  );
   assert.match(await refused('robot', approval(name, { state: 'Approved', by: 'slack:U1' })), /may not decide: people/);
   assert.match(await refused('robot', approval(name, { state: 'Approved' })), /must say whose it is/);
 });
@@ -166,15 +265,29 @@ test('the watcher records chat identities and sightings, and nothing else', asyn
     lastTransitionTime: lastSeen,
   });
   await run('watcher', approval(name, { state: 'Approved', by: 'telegram:123', via: 'telegram' }));
-  await run('watcher', patch(name, { metadata: { annotations: { 'tapfix.dev/acknowledged-by': 'slack:U1', 'tapfix.dev/snoozed-until': lastSeen } } })); // prettier-ignore
+  await run(
+    'watcher',
+    patch(name, {
+      metadata: { annotations: { 'tapfix.dev/acknowledged-by': 'slack:U1', 'tapfix.dev/snoozed-until': lastSeen } },
+    }),
+  );
   await run('watcher', status(name, { sightings: { count: 1, lastSeen }, conditions: [condition('IncidentCleared')] }));
   assert.match(await refused('watcher', status(name, { phase: 'Proposed' })), /takes the verb "control"/);
-  assert.match(await refused('watcher', status(name, { preview: { diff: '', targetHash: '', at: lastSeen } })), /takes the verb "control"/); // prettier-ignore
+  assert.match(
+    await refused('watcher', status(name, { preview: { diff: '', targetHash: '', at: lastSeen } })),
+    /takes the verb "control"/,
+  );
   const both = [condition('IncidentCleared'), condition('Confirmed')];
   assert.match(await refused('watcher', status(name, { conditions: both })), /takes the verb "control"/);
   await run('controller', status(name, { conditions: both, phase: 'Proposed' }));
-  assert.match(await refused('controller', status(name, { conditions: [condition('Confirmed')] })), /takes the verb "observe"/); // prettier-ignore
-  assert.match(await refused('controller', status(name, { sightings: { count: 2, lastSeen } })), /takes the verb "observe"/); // prettier-ignore
+  assert.match(
+    await refused('controller', status(name, { conditions: [condition('Confirmed')] })),
+    /takes the verb "observe"/,
+  );
+  assert.match(
+    await refused('controller', status(name, { sightings: { count: 2, lastSeen } })),
+    /takes the verb "observe"/,
+  );
   assert.match(await refused('watcher', ['get', 'secrets', '-n', 'tapfix']), /cannot list resource "secrets"/);
 });
 
@@ -190,10 +303,16 @@ test('the record of a decision is neither given to an owner nor made undeletable
 
 test('the controller moves the phase along the listed transitions only', async () => {
   const name = await pending('phases');
-  assert.match(await refused('controller', status(name, { phase: 'Applied' })), /status\.phase cannot go from "" to "Applied"/); // prettier-ignore
+  assert.match(
+    await refused('controller', status(name, { phase: 'Applied' })),
+    /status\.phase cannot go from "" to "Applied"/,
+  );
   for (const phase of ['Proposed', 'Approved', 'Applying', 'Applied', 'Failed', 'Recovered']) {
     await run('controller', status(name, { phase }));
-    assert.match(await refused('controller', status(name, { phase: 'Noticed' })), new RegExp(`from "${phase}" to "Noticed"`)); // prettier-ignore
+    assert.match(
+      await refused('controller', status(name, { phase: 'Noticed' })),
+      new RegExp(`from "${phase}" to "Noticed"`),
+    );
   }
   assert.match(await refused('controller', status(name, { phase: null })), /cannot go from "Recovered" to ""/);
   assert.match(await refused('controller', approval(name, { state: 'Approved', by: 'ada' })), /cannot patch resource/);
@@ -204,14 +323,30 @@ test('the schema refuses what no card or action could be made of', async (t) => 
   const cases: [string, object, RegExp][] = [
     ['a bell in the diagnosis', { diagnosis: 'ring \u0007' }, /spec\.diagnosis: Invalid value/],
     ['a null byte in the rationale', { rationale: 'end\u0000' }, /spec\.rationale: Invalid value/],
-    ['an escape in the evidence', { context: { changed: [], evidence: ['\u001b[2J'] } }, /spec\.context\.evidence\[0\]/],
-    ['the params of another action', { action: { ...undo, type: 'DeleteResourceQuota' } }, /spec\.action\.deleteResourceQuota is required by type DeleteResourceQuota/],
-    ['two blocks of params', { action: { ...quotaAction, ...undo } }, /spec\.action\.deleteResourceQuota is required by type DeleteResourceQuota and belongs to no other/],
+    [
+      'an escape in the evidence',
+      { context: { changed: [], evidence: ['\u001b[2J'] } },
+      /spec\.context\.evidence\[0\]/,
+    ],
+    [
+      'the params of another action',
+      { action: { ...undo, type: 'DeleteResourceQuota' } },
+      /spec\.action\.deleteResourceQuota is required by type DeleteResourceQuota/,
+    ],
+    [
+      'two blocks of params',
+      { action: { ...quotaAction, ...undo } },
+      /spec\.action\.deleteResourceQuota is required by type DeleteResourceQuota and belongs to no other/,
+    ],
     ['an action there is not', { action: { type: 'RunScript' } }, /Unsupported value: "RunScript"/],
     ['a decision that can be waited for all day', { ttlMinutes: 61 }, /should be less than or equal to 60/],
     ['a novel', { rationale: 'x'.repeat(2049) }, /may not be more than 2048/],
-    ['an escape in a name', { action: { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'li\u001bmits', uid: 'u-1' } } }, /spec\.action\.deleteResourceQuota\.name/],
-  ]; // prettier-ignore
+    [
+      'an escape in a name',
+      { action: { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'li\u001bmits', uid: 'u-1' } } },
+      /spec\.action\.deleteResourceQuota\.name/,
+    ],
+  ];
   for (const [what, spec, words] of cases) {
     await t.test(what, async () => assert.match(await refused('admin', create(shop), fix('x', spec)), words));
   }
@@ -223,14 +358,20 @@ test('a person who proposes may leave out what has a default', async () => {
   const { incident, action, proposedBy } = spec;
   await run('admin', create(shop), { ...rest, metadata, spec: { incident, action, proposedBy } });
   const { approval, ttlMinutes, context, rationale } = (await read('short')).spec;
-  assert.deepEqual({ approval, ttlMinutes, context, rationale }, { approval: { state: 'Pending' }, ttlMinutes: 30, context: { changed: [], evidence: [] }, rationale: '' }); // prettier-ignore
+  assert.deepEqual(
+    { approval, ttlMinutes, context, rationale },
+    { approval: { state: 'Pending' }, ttlMinutes: 30, context: { changed: [], evidence: [] }, rationale: '' },
+  );
 });
 
 test('once something became of it there is nothing to decide', async () => {
   const name = await pending('past');
   for (const phase of ['Proposed', 'Expired']) await run('controller', status(name, { phase }));
   for (const who of ['ada', 'admin', 'watcher'])
-    assert.match(await refused(who, approval(name, { state: 'Approved', by: who === 'watcher' ? 'telegram:1' : who })), /there is nothing to decide any more: it is Expired/); // prettier-ignore
+    assert.match(
+      await refused(who, approval(name, { state: 'Approved', by: who === 'watcher' ? 'telegram:1' : who })),
+      /there is nothing to decide any more: it is Expired/,
+    );
 });
 
 test('kubectl shows what matters, under the short names', async () => {
@@ -252,22 +393,69 @@ test('the writer, though bound to cluster-admin, can do what the actions do and 
   const set = async () => (await run('admin', ['get', 'replicasets', '-n', shop, '-o', 'name'])).trim();
   const replicaSet = await cluster.waitFor('the ReplicaSet', set, 20_000);
   const cases: [string, string[], RegExp][] = [
-    ['creating anything', ['create', 'configmap', 'x', '-n', shop], /tapfix-writer may not CREATE \/configmaps: no action of tapfix does that/],
+    [
+      'creating anything',
+      ['create', 'configmap', 'x', '-n', shop],
+      /tapfix-writer may not CREATE \/configmaps: no action of tapfix does that/,
+    ],
     ['deleting a Deployment', ['delete', 'deployment', 'api', '-n', shop], /may not DELETE apps\/deployments/],
-    ['deleting all quotas at once', ['delete', '--raw', `/api/v1/namespaces/${shop}/resourcequotas`], /may not DELETE ALL \/resourcequotas/],
+    [
+      'deleting all quotas at once',
+      ['delete', '--raw', `/api/v1/namespaces/${shop}/resourcequotas`],
+      /may not DELETE ALL \/resourcequotas/,
+    ],
     ['scaling', ['scale', 'deployment', 'api', '--replicas=1', '-n', shop], /may not UPDATE apps\/deployments\/scale/],
     ['changing a quota', ['annotate', 'quota', 'free', 'a=b', '-n', shop], /may not UPDATE \/resourcequotas/],
-    ['deleting a protected quota', ['delete', 'quota', 'kept', '-n', shop], /resourcequotas kept is protected by its label/],
+    [
+      'deleting a protected quota',
+      ['delete', 'quota', 'kept', '-n', shop],
+      /resourcequotas kept is protected by its label/,
+    ],
     ['a protected namespace', ['delete', 'quota', 'theirs', '-n', guarded], /namespace guarded-\w+ is protected/],
-    ['a change that protects', ['label', 'deployment', 'api', `${protectedLabel}=true`, '-n', shop], /protected by its label/],
-    ['a nudge that scales', ['patch', replicaSet, '-n', shop, '-p', '{"spec":{"replicas":5}}'], /tapfix-writer may change only annotations/],
+    [
+      'a change that protects',
+      ['label', 'deployment', 'api', `${protectedLabel}=true`, '-n', shop],
+      /protected by its label/,
+    ],
+    [
+      'a nudge that scales',
+      ['patch', replicaSet, '-n', shop, '-p', '{"spec":{"replicas":5}}'],
+      /tapfix-writer may change only annotations/,
+    ],
     ['a nudge that labels', ['label', replicaSet, '-n', shop, 'a=b'], /tapfix-writer may change only annotations/],
-    ['an undo that scales', ['patch', 'deployment/api', '-n', shop, '-p', '{"spec":{"replicas":5,"template":{"metadata":{"labels":{"a":"b"}}}}}'], /apps\/deployments api: tapfix-writer may change only annotations and spec\.template or spec\.replicas/],
-    ['a scaling beyond fifty', ['patch', 'deployment/api', '-n', shop, '-p', '{"spec":{"replicas":51}}'], /apps\/deployments api: tapfix-writer scales to 50 replicas at most/],
-    ['an undo that pauses', ['patch', 'deployment/api', '-n', shop, '-p', '{"spec":{"paused":true}}'], /may change only annotations and spec\.template/],
-    ['an undo that labels', ['label', 'deployment/api', '-n', shop, 'a=b'], /may change only annotations and spec\.template/],
-    ['an undo that keeps it from being deleted', ['patch', 'deployment/api', '-n', shop, '-p', '{"metadata":{"finalizers":["a.b/c"]}}'], /may change only annotations and spec\.template/],
-  ]; // prettier-ignore
+    [
+      'an undo that scales',
+      [
+        'patch',
+        'deployment/api',
+        '-n',
+        shop,
+        '-p',
+        '{"spec":{"replicas":5,"template":{"metadata":{"labels":{"a":"b"}}}}}',
+      ],
+      /apps\/deployments api: tapfix-writer may change only annotations and spec\.template or spec\.replicas/,
+    ],
+    [
+      'a scaling beyond fifty',
+      ['patch', 'deployment/api', '-n', shop, '-p', '{"spec":{"replicas":51}}'],
+      /apps\/deployments api: tapfix-writer scales to 50 replicas at most/,
+    ],
+    [
+      'an undo that pauses',
+      ['patch', 'deployment/api', '-n', shop, '-p', '{"spec":{"paused":true}}'],
+      /may change only annotations and spec\.template/,
+    ],
+    [
+      'an undo that labels',
+      ['label', 'deployment/api', '-n', shop, 'a=b'],
+      /may change only annotations and spec\.template/,
+    ],
+    [
+      'an undo that keeps it from being deleted',
+      ['patch', 'deployment/api', '-n', shop, '-p', '{"metadata":{"finalizers":["a.b/c"]}}'],
+      /may change only annotations and spec\.template/,
+    ],
+  ];
   for (const [what, args, words] of cases) {
     await t.test(what, async () => assert.match(await refused('writer', args), words));
   }
@@ -275,7 +463,15 @@ test('the writer, though bound to cluster-admin, can do what the actions do and 
   await run('writer', ['delete', 'quota', 'free', '-n', shop]);
   await run('writer', ['patch', 'deployment/api', '-n', shop, '--dry-run=server', '-p', '{"spec":{"replicas":50}}']);
   await run('writer', ['set', 'image', 'deployment/api', '*=localhost/app:2.0', '-n', shop]);
-  await run('admin', ['create', 'rolebinding', 'writer-here', '--clusterrole=admin', '--serviceaccount=tapfix:tapfix-writer', '-n', 'kube-system']); // prettier-ignore
+  await run('admin', [
+    'create',
+    'rolebinding',
+    'writer-here',
+    '--clusterrole=admin',
+    '--serviceaccount=tapfix:tapfix-writer',
+    '-n',
+    'kube-system',
+  ]);
   const annotate = ['annotate', 'deployment', 'any', 'a=b', '-n', 'kube-system'];
   await run('admin', ['create', 'deployment', 'any', '--image=localhost/app:1.0', '--replicas=0', '-n', 'kube-system']);
   await untilRefused(/namespace kube-system is protected/, () => run('writer', annotate));
@@ -283,17 +479,33 @@ test('the writer, though bound to cluster-admin, can do what the actions do and 
 });
 
 test('the controller binds the writer to the writer roles, under our name, and does nothing else to rights', async () => {
-  const binding = (name: string, role: string, subject: string) =>
-    ['create', 'rolebinding', name, '-n', shop, `--clusterrole=${role}`, `--serviceaccount=${subject}`]; // prettier-ignore
+  const binding = (name: string, role: string, subject: string) => [
+    'create',
+    'rolebinding',
+    name,
+    '-n',
+    shop,
+    `--clusterrole=${role}`,
+    `--serviceaccount=${subject}`,
+  ];
   const ours = 'tapfix:tapfix-writer';
   const quotas = 'tapfix-writer-quotas';
   assert.match(await refused('controller', binding('mine', quotas, ours)), /only RoleBindings named tapfix-<uid/);
-  assert.match(await refused('controller', binding(`tapfix-${uuid}`, quotas, `${shop}:robot`)), /one subject, the service account tapfix-writer/); // prettier-ignore
+  assert.match(
+    await refused('controller', binding(`tapfix-${uuid}`, quotas, `${shop}:robot`)),
+    /one subject, the service account tapfix-writer/,
+  );
   assert.match(await refused('controller', [...binding(`tapfix-${uuid}`, quotas, ours), '--user=erin']), /one subject/);
   assert.match(await refused('controller', binding(`tapfix-${uuid}`, 'edit', ours)), /forbidden/);
-  assert.match(await refused('controller', ['delete', 'rolebinding', '-n', shop, 'b-edit---user-erin']), /only RoleBindings named/); // prettier-ignore
+  assert.match(
+    await refused('controller', ['delete', 'rolebinding', '-n', shop, 'b-edit---user-erin']),
+    /only RoleBindings named/,
+  );
   await run('controller', binding(`tapfix-${uuid}`, quotas, ours));
   await run('controller', ['delete', 'rolebinding', '-n', shop, `tapfix-${uuid}`]);
   await run('controller', ['create', 'token', 'tapfix-writer', '-n', 'tapfix']);
-  assert.match(await refused('controller', ['create', 'token', 'tapfix-watcher', '-n', 'tapfix']), /cannot create resource "serviceaccounts\/token"/); // prettier-ignore
+  assert.match(
+    await refused('controller', ['create', 'token', 'tapfix-watcher', '-n', 'tapfix']),
+    /cannot create resource "serviceaccounts\/token"/,
+  );
 });

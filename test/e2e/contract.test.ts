@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { actions } from '../../src/actions/table.ts';
 import { createApi } from '../../src/kube/client.ts';
-import { loadKubeConfig } from '../../src/kube/config.ts';
+import { loadKubeConfig } from '../../src/kube/kubeconfig.ts';
 import { customResourceDefinitions } from '../../src/manifests/crd.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { rawOver } from '../contract/connect.ts';
@@ -15,7 +15,9 @@ interface Kubeconfig {
 /** etcd's own HTTP; the API server does the same every five minutes. https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/ */
 async function compact(): Promise<void> {
   const ask = async (path: string, body: object): Promise<{ header: { revision: string } }> =>
-    (await (await fetch(`http://127.0.0.1:2379/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) })).json()) as { header: { revision: string } }; // prettier-ignore
+    (await (
+      await fetch(`http://127.0.0.1:2379/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) })
+    ).json()) as { header: { revision: string } };
   const { header } = await ask('range', { key: Buffer.from('/').toString('base64') });
   await ask('compaction', { revision: header.revision, physical: true });
 }

@@ -25,10 +25,16 @@ after(() => Promise.all((controllers ?? []).map((controller) => controller.kill(
 
 type Target = { kind: string; name: string; uid: string };
 const params = ({ name, uid }: Target) => ({ name, uid });
-const image = (tag: string) => (target: Target) => ({ type: 'PatchDeploymentImage', patchDeploymentImage: { ...params(target), container: 'app', image: `localhost/app:${tag}` } }); // prettier-ignore
+const image = (tag: string) => (target: Target) => ({
+  type: 'PatchDeploymentImage',
+  patchDeploymentImage: { ...params(target), container: 'app', image: `localhost/app:${tag}` },
+});
 const restart = (target: Target) => ({ type: 'RolloutRestart', rolloutRestart: target });
 const undo = (target: Target) => ({ type: 'RolloutUndo', rolloutUndo: { ...target, toRevision: 1 } });
-const scale = (replicas: number) => (target: Target) => ({ type: 'ScaleDeployment', scaleDeployment: { ...params(target), replicas } }); // prettier-ignore
+const scale = (replicas: number) => (target: Target) => ({
+  type: 'ScaleDeployment',
+  scaleDeployment: { ...params(target), replicas },
+});
 
 interface Stuck {
   kind?: WorkloadKind | 'ResourceQuota';
@@ -37,13 +43,22 @@ interface Stuck {
   action(target: Target, namespace: string): object | Promise<object>;
 }
 
-const make = (options: WorkloadOptions) => (namespace: string) => stage.apply(namespace, mode('unready'), workload(options)); // prettier-ignore
-const isThere = (namespace: string) => cluster.waitFor(`a pod in ${namespace}`, async () => (await stage.pods(namespace)).length > 0, 60_000); // prettier-ignore
+const make = (options: WorkloadOptions) => (namespace: string) =>
+  stage.apply(namespace, mode('unready'), workload(options));
+const isThere = (namespace: string) =>
+  cluster.waitFor(`a pod in ${namespace}`, async () => (await stage.pods(namespace)).length > 0, 60_000);
 const restarted = (namespace: string) =>
-  cluster.waitFor(`a restart in ${namespace}`, async () => {
-    const pods = await cluster.list<{ status: { containerStatuses?: { restartCount: number }[] } }>('pods', namespace);
-    return pods.some(({ status }) => status.containerStatuses?.some(({ restartCount }) => restartCount > 0));
-  }, 90_000); // prettier-ignore
+  cluster.waitFor(
+    `a restart in ${namespace}`,
+    async () => {
+      const pods = await cluster.list<{ status: { containerStatuses?: { restartCount: number }[] } }>(
+        'pods',
+        namespace,
+      );
+      return pods.some(({ status }) => status.containerStatuses?.some(({ restartCount }) => restartCount > 0));
+    },
+    90_000,
+  );
 /** A revision that serves, then one that does not come up: the old pods go on. */
 async function standstill(namespace: string): Promise<void> {
   await make({ args: ['run'], replicas: 2 })(namespace);
@@ -62,8 +77,16 @@ const stuck: Readonly<Record<string, Stuck>> = {
     },
     action: undo,
   },
-  'an image that cannot be pulled either': { class: 'ImagePull', break: make({ args: ['run'], image: 'localhost/app:typo' }), action: image('nowhere') },
-  'an image that does not come up while the old pods still serve': { class: 'RolloutStuck', break: standstill, action: image('nowhere') },
+  'an image that cannot be pulled either': {
+    class: 'ImagePull',
+    break: make({ args: ['run'], image: 'localhost/app:typo' }),
+    action: image('nowhere'),
+  },
+  'an image that does not come up while the old pods still serve': {
+    class: 'RolloutStuck',
+    break: standstill,
+    action: image('nowhere'),
+  },
   'a restart, and it is never ready; others in the namespace are fine': {
     break: async (namespace) => {
       await make({})(namespace);
@@ -71,8 +94,16 @@ const stuck: Readonly<Record<string, Stuck>> = {
     },
     action: restart,
   },
-  'a restart, and it is ready for 5 s at a time': { class: 'CrashLoop', break: (namespace) => make({ args: ['run-then-crash', '5'] })(namespace).then(() => restarted(namespace)), action: restart },
-  'a restart, and it dies after 20 s, as before': { class: 'CrashLoop', break: (namespace) => make({ args: ['run-then-crash', '20'] })(namespace).then(() => restarted(namespace)), action: restart },
+  'a restart, and it is ready for 5 s at a time': {
+    class: 'CrashLoop',
+    break: (namespace) => make({ args: ['run-then-crash', '5'] })(namespace).then(() => restarted(namespace)),
+    action: restart,
+  },
+  'a restart, and it dies after 20 s, as before': {
+    class: 'CrashLoop',
+    break: (namespace) => make({ args: ['run-then-crash', '20'] })(namespace).then(() => restarted(namespace)),
+    action: restart,
+  },
   'a restart of a StatefulSet, and others in the namespace are broken': {
     kind: 'StatefulSet',
     break: async (namespace) => {
@@ -81,8 +112,17 @@ const stuck: Readonly<Record<string, Stuck>> = {
     },
     action: restart,
   },
-  'a restart of a DaemonSet that crashes': { kind: 'DaemonSet', class: 'CrashLoop', break: (namespace) => make({ kind: 'DaemonSet', args: ['crash'] })(namespace).then(() => restarted(namespace)), action: restart },
-  'a scaling, and what is left is not ready': { class: 'Unschedulable', break: make({ replicas: 2 }), action: scale(1) },
+  'a restart of a DaemonSet that crashes': {
+    kind: 'DaemonSet',
+    class: 'CrashLoop',
+    break: (namespace) => make({ kind: 'DaemonSet', args: ['crash'] })(namespace).then(() => restarted(namespace)),
+    action: restart,
+  },
+  'a scaling, and what is left is not ready': {
+    class: 'Unschedulable',
+    break: make({ replicas: 2 }),
+    action: scale(1),
+  },
   'the deletion of a pod, and the next one is not ready either': {
     break: async (namespace) => {
       await make({})(namespace);
@@ -93,7 +133,7 @@ const stuck: Readonly<Record<string, Stuck>> = {
       return { type: 'DeletePod', deletePod: { name, uid } };
     },
   },
-}; // prettier-ignore
+};
 
 const reasonOf = ({ status }: Remediation, type: string) =>
   status?.conditions?.find((one) => one.type === type)?.reason;
@@ -112,7 +152,11 @@ describe('what does not help is never called recovered', { concurrency: 10 }, ()
       assert.equal(status, 'True', message);
       await stage.approve(namespace, 'mend');
       const ended = await stage.ended(namespace, 'mend', 240_000);
-      assert.deepEqual([ended.status?.phase, reasonOf(ended, 'Failed')], ['Failed', 'NotRecovered'], JSON.stringify(ended.status?.conditions)); // prettier-ignore
+      assert.deepEqual(
+        [ended.status?.phase, reasonOf(ended, 'Failed')],
+        ['Failed', 'NotRecovered'],
+        JSON.stringify(ended.status?.conditions),
+      );
       await sleep(15_000);
       assert.equal((await stage.fix(namespace, 'mend')).status?.phase, 'Failed');
       assert.deepEqual(await mintedBindings(cluster, namespace), []);
@@ -123,7 +167,15 @@ describe('what does not help is never called recovered', { concurrency: 10 }, ()
 async function people(namespace: string): Promise<string[]> {
   const names = ['ada', 'ben'];
   for (const name of names)
-    await cluster.kubectl(['-n', namespace, 'create', 'rolebinding', `approver-${name}`, '--clusterrole=tapfix-approver', `--user=${name}`]); // prettier-ignore
+    await cluster.kubectl([
+      '-n',
+      namespace,
+      'create',
+      'rolebinding',
+      `approver-${name}`,
+      '--clusterrole=tapfix-approver',
+      `--user=${name}`,
+    ]);
   return Promise.all(names.map((name) => cluster.userKubeconfig(name)));
 }
 
@@ -150,7 +202,14 @@ test('a thousand approvals of one proposal, by two people over fifty connections
   const codes = await Promise.all(approvals);
   for (const crowd of crowds) crowd.close();
   const taken = codes.flatMap((code, n) => (code === 200 ? [n] : []));
-  assert.equal(taken.length, 1, JSON.stringify(Object.groupBy(codes.map(String), (code) => code), (_, value: unknown) => (Array.isArray(value) ? value.length : value))); // prettier-ignore
+  assert.equal(
+    taken.length,
+    1,
+    JSON.stringify(
+      Object.groupBy(codes.map(String), (code) => code),
+      (_, value: unknown) => (Array.isArray(value) ? value.length : value),
+    ),
+  );
   const ended = await stage.ended(namespace, 'mend', 120_000);
   assert.equal(ended.spec.approval.note, `tap ${taken[0]}`);
   assert.equal(ended.status?.phase, 'Recovered', JSON.stringify(ended.status?.conditions));
@@ -173,13 +232,15 @@ test('two proposals for one target, approved at once by two people, two controll
   const kubeconfigs = await people(namespace);
   const proposals = { first: image('1.0')(object), second: undo(object) };
   const names = Object.keys(proposals);
-  for (const [name, action] of Object.entries(proposals)) await stage.propose(namespace, name, { class: 'ImagePull', object }, action); // prettier-ignore
+  for (const [name, action] of Object.entries(proposals))
+    await stage.propose(namespace, name, { class: 'ImagePull', object }, action);
   for (const name of names) assert.equal((await stage.rehearsed(namespace, name)).status, 'True');
   const crowds = await Promise.all(kubeconfigs.map((kubeconfig) => createCrowd(kubeconfig, 1)));
   const codes = await Promise.all(
-    names.map(
-      (name, n) =>
-      crowds[n]!.patch(`/apis/tapfix.dev/v1alpha1/namespaces/${namespace}/remediations/${name}`, { spec: { approval: { state: 'Approved', by: ['ada', 'ben'][n] } } }), // prettier-ignore
+    names.map((name, n) =>
+      crowds[n]!.patch(`/apis/tapfix.dev/v1alpha1/namespaces/${namespace}/remediations/${name}`, {
+        spec: { approval: { state: 'Approved', by: ['ada', 'ben'][n] } },
+      }),
     ),
   );
   for (const crowd of crowds) crowd.close();

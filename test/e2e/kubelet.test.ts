@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type ClosableApi, createApi } from '../../src/kube/client.ts';
-import { loadKubeConfig } from '../../src/kube/config.ts';
+import { loadKubeConfig } from '../../src/kube/kubeconfig.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { NodeObject, PodObject } from '../../src/sim/common/shapes.ts';

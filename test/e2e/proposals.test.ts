@@ -51,7 +51,10 @@ async function mistypeTwice(namespace: string): Promise<void> {
   await seenHealthy();
   for (const image of ['localhost/app:1.o', 'localhost/app:l.0']) {
     await cluster.kubectl(['-n', namespace, 'set', 'image', 'deploy/checkout', `app=${image}`]);
-    const isThere = async (): Promise<boolean> => (await cluster.list<Owner>('replicasets', namespace)).some(({ spec }) => spec.template.spec.containers[0]?.image === image); // prettier-ignore
+    const isThere = async (): Promise<boolean> =>
+      (await cluster.list<Owner>('replicasets', namespace)).some(
+        ({ spec }) => spec.template.spec.containers[0]?.image === image,
+      );
     await cluster.waitFor(`a ReplicaSet with ${image}`, isThere, 30_000);
   }
 }
@@ -129,7 +132,9 @@ describe('what tapfix proposes by itself', { concurrency: 5, timeout: 400_000 },
         .waitFor(`a proposal in ${namespace}`, offered, 120_000)
         .catch(async (error: unknown) => {
           const all = await cluster.list<Remediation>('remediations.tapfix.dev', namespace);
-          throw new Error(`${String(error)}; there is: ${all.map(({ spec }) => `${spec.incident.class}: ${spec.rationale}`).join(' | ')}`); // prettier-ignore
+          throw new Error(
+            `${String(error)}; there is: ${all.map(({ spec }) => `${spec.incident.class}: ${spec.rationale}`).join(' | ')}`,
+          );
         });
       const { name } = fix.metadata;
       console.log(`    ${type}: ${fix.spec.diagnosis}\n      ${fix.spec.rationale.split('\n')[0]}`);

@@ -72,7 +72,11 @@ test('twenty edits of the ConfigMap: each becomes active in the running pods, no
     await arrives(`edit ${n}`, async () => (await hashIn(watcher)) === hashOfText(textOf(n)));
   }
   await arrives('the last edit in the other half', async () => (await hashIn(controller)) === hashOfText(textOf(29)));
-  assert.deepEqual(await configCheck(watcher), { ok: true, detail: `in force: ${hashOfText(textOf(29))}`, required: false }); // prettier-ignore
+  assert.deepEqual(await configCheck(watcher), {
+    ok: true,
+    detail: `in force: ${hashOfText(textOf(29))}`,
+    required: false,
+  });
   assert.match(await page(watcher, '/metrics'), /tapfix_config_reloads_total\{result="taken"\} 20\n/);
   const now = await podOf('watcher');
   assert.deepEqual([now.metadata.uid, now.status.containerStatuses?.[0]?.restartCount], [watcher.metadata.uid, 0]);
@@ -83,7 +87,10 @@ test('a mistake: the old one stays in force, and it is said which', async () => 
   await edit(textOf(30).replace('coalesce: 2s', 'coalesce: 2h'));
   await arrives('the refusal', async () => !(await configCheck(watcher)).ok);
   const { detail } = await configCheck(watcher);
-  assert.match(detail, /^in force: \w{12}; the change in the file is refused: notices\.coalesce must be between 0s and 60s, not 2h \(line \d+\)$/); // prettier-ignore
+  assert.match(
+    detail,
+    /^in force: \w{12}; the change in the file is refused: notices\.coalesce must be between 0s and 60s, not 2h \(line \d+\)$/,
+  );
   assert.equal(await hashIn(watcher), hashOfText(textOf(29)));
   await edit(textOf(31));
   await arrives('the next edit', async () => (await hashIn(watcher)) === hashOfText(textOf(31)));
@@ -93,7 +100,17 @@ test('a mistake: the old one stays in force, and it is said which', async () => 
 test('mounted by subPath it never changes: that is said, and nothing is claimed', async () => {
   const mount = { name: 'config', mountPath: '/etc/tapfix/config.yaml', subPath: 'config.yaml', readOnly: true };
   const patch = [{ op: 'replace', path: '/spec/template/spec/containers/0/volumeMounts/0', value: mount }];
-  await cluster.kubectl(['-n', 'tapfix', 'patch', 'deploy', 'tapfix-watcher', '--type', 'json', '-p', JSON.stringify(patch)]); // prettier-ignore
+  await cluster.kubectl([
+    '-n',
+    'tapfix',
+    'patch',
+    'deploy',
+    'tapfix-watcher',
+    '--type',
+    'json',
+    '-p',
+    JSON.stringify(patch),
+  ]);
   await rolledOut(cluster);
   const [watcher, controller] = [await podOf('watcher'), await podOf('controller')];
   const frozen =

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { actions } from '../../src/actions/table.ts';
 import { accounts, userOf } from '../../src/manifests/manifest.ts';
-import { declaredRights, rightsTable, writerRoles } from '../../src/manifests/rights.ts';
+import { declaredRights, rightsTable, writerRoles } from '../../src/manifests/rights-table.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { createCrowd } from './support/crowd.ts';
 import { aRemediation } from './support/remediation.ts';
@@ -86,35 +86,58 @@ async function everything(
 test('asked one by one, every verb on every resource of the server: each account has what the table declares, and nothing else', async () => {
   const ask = await createCrowd(cluster.kubeconfig, 20);
   const all = await everything(ask);
-  assert.ok(all.some(({ resource }) => resource === 'secrets') && all.some(({ resource }) => resource === 'remediations/status'));
+  assert.ok(
+    all.some(({ resource }) => resource === 'secrets') &&
+      all.some(({ resource }) => resource === 'remediations/status'),
+  );
   async function may(identity: keyof typeof accounts, namespace: string): Promise<string[]> {
     const user = userOf('tapfix', accounts[identity]);
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:tapfix', 'system:authenticated'];
     const questions = all.flatMap(({ group, resource: path }) => {
       const [resource = '', subresource = ''] = path.split('/');
-      const isOwn = ['tapfix.dev', 'rbac.authorization.k8s.io'].includes(group) || ['serviceaccounts', 'users'].includes(resource);
-      return [...standardVerbs, ...(isOwn ? otherVerbs : [])].map((verb) => ({ verb, group, resource, subresource, namespace }));
+      const isOwn =
+        ['tapfix.dev', 'rbac.authorization.k8s.io'].includes(group) || ['serviceaccounts', 'users'].includes(resource);
+      return [...standardVerbs, ...(isOwn ? otherVerbs : [])].map((verb) => ({
+        verb,
+        group,
+        resource,
+        subresource,
+        namespace,
+      }));
     });
     const answers = await Promise.all(
       questions.map(async (resourceAttributes) => {
-        const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec: { user, groups, resourceAttributes } };
-        const { status } = await ask.post<{ status: { allowed: boolean } }>('/apis/authorization.k8s.io/v1/subjectaccessreviews', body);
+        const body = {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SubjectAccessReview',
+          spec: { user, groups, resourceAttributes },
+        };
+        const { status } = await ask.post<{ status: { allowed: boolean } }>(
+          '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+          body,
+        );
         const { verb, group, resource, subresource } = resourceAttributes;
         return status.allowed ? [`${verb} ${group}/${[resource, subresource].filter(Boolean).join('/')}`] : [];
       }),
     );
-    return answers.flat().filter((line) => !everybodys.test(line)).sort();
+    return answers
+      .flat()
+      .filter((line) => !everybodys.test(line))
+      .sort();
   }
   for (const identity of ['watcher', 'controller', 'writer'] as const)
     for (const namespace of [shop, 'tapfix']) {
       // What is for single objects is not for all of them: without a name the answer is no.
       const declared = declaredRights(identity, actions)
-        .filter(({ scope, name }) => name === undefined && (scope === 'cluster' || (scope === 'own' && namespace === 'tapfix')))
+        .filter(
+          ({ scope, name }) =>
+            name === undefined && (scope === 'cluster' || (scope === 'own' && namespace === 'tapfix')),
+        )
         .map(({ verb, group, resource }) => `${verb} ${group}/${resource}`);
       assert.deepEqual(await may(identity, namespace), [...new Set(declared)].sort(), `${identity} in ${namespace}`);
     }
   ask.close();
-}); // prettier-ignore
+});
 
 for (const role of writerRoles)
   test(`bound to ${role} the writer may do what the actions of that role do, and nothing else`, async () => {
@@ -125,10 +148,14 @@ for (const role of writerRoles)
     const namespace = await cluster.freshNamespace('e2e-rights');
     const subject = '--serviceaccount=tapfix:tapfix-writer';
     await cluster.kubectl(['-n', namespace, 'create', 'rolebinding', 'minted', `--clusterrole=${role}`, subject]);
-    const may = await cluster.waitFor('the binding to be known', async () => {
-      const known = await granted(accounts.writer, namespace);
-      return known.length > 0 && known;
-    }, 20_000); // prettier-ignore
+    const may = await cluster.waitFor(
+      'the binding to be known',
+      async () => {
+        const known = await granted(accounts.writer, namespace);
+        return known.length > 0 && known;
+      },
+      20_000,
+    );
     assert.deepEqual(may, declared.sort());
   });
 
@@ -139,7 +166,8 @@ test('the writer may do nothing at all while no fix is under way', async () => {
 test('the controller deletes what is over and cleared, the watcher nothing', async () => {
   const as = async (account: string) => {
     const kubeconfig = await cluster.serviceAccountKubeconfig('tapfix', account);
-    return (expectFailure: boolean, ...what: string[]) => cluster.kubectl(['delete', '-n', shop, ...what], { kubeconfig, expectFailure }); // prettier-ignore
+    return (expectFailure: boolean, ...what: string[]) =>
+      cluster.kubectl(['delete', '-n', shop, ...what], { kubeconfig, expectFailure });
   };
   const kept = ['fix', 'kept'];
   const [watcher, controller] = [await as(accounts.watcher), await as(accounts.controller)];
@@ -147,7 +175,18 @@ test('the controller deletes what is over and cleared, the watcher nothing', asy
   const cleared = (status: string) => [
     { type: 'IncidentCleared', status, reason: 'R', message: '', lastTransitionTime },
   ];
-  const write = (status: object) => cluster.kubectl(['patch', 'fix', 'kept', '-n', shop, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]); // prettier-ignore
+  const write = (status: object) =>
+    cluster.kubectl([
+      'patch',
+      'fix',
+      'kept',
+      '-n',
+      shop,
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status }),
+    ]);
   await cluster.kubectl(['create', '-n', shop, '-f', '-'], { input: JSON.stringify(aRemediation('kept')) });
   const notYet = /tapfix-controller deletes only Remediations that are over and cleared, not kept/;
   await cluster.waitFor(

@@ -14,7 +14,14 @@ import {
 } from './support/incidents.ts';
 import { type Line, startLine } from './support/line.ts';
 import { createScene, type Scene } from './support/scene.ts';
-import { type LocalSlack, slackAda, slackMallory, slackTokens, startLocalSlack, type SlackMessage } from './support/slack.ts'; // prettier-ignore
+import {
+  type LocalSlack,
+  slackAda,
+  slackMallory,
+  slackTokens,
+  startLocalSlack,
+  type SlackMessage,
+} from './support/slack.ts';
 import { installTapfix, removeDeployments } from './support/tapfix.ts';
 
 /** Pods of deploy/manifests on the real node; Telegram and Slack at the same time, by stand-ins that nobody here wrote. */
@@ -103,7 +110,10 @@ test('a quota is deleted after a second tap in Slack; nobody is asked in Telegra
   const asked = await inSlack(namespace, /\[ Yes, delete quota platform-hardening \]/);
   await sleep(3_000); // an edit in Telegram would have come by then
   const labels = scene.about(namespace).flatMap(({ buttons }) => buttons.map(({ text }) => text));
-  assert.deepEqual(labels.filter((label) => /^(Approve|Yes)/.test(label)), ['Approve deletion']); // prettier-ignore
+  assert.deepEqual(
+    labels.filter((label) => /^(Approve|Yes)/.test(label)),
+    ['Approve deletion'],
+  );
   assert.equal((await onlyFix(cluster, namespace))?.spec.approval.state, 'Pending');
   await slack.press(asked, /^Yes, delete/);
   await fixInPhase(cluster, namespace, 'Recovered', 60_000);
@@ -126,7 +136,9 @@ test('Telegram does not answer: Slack is told, asked and answered as ever; after
   await breakByQuota(cluster, namespace);
   const fix = await fixInPhase(cluster, namespace, 'Proposed', 60_000);
   await inSlack(namespace, /Approve deletion/);
-  console.log(`  in Slack ${((Date.now() - Date.parse(fix.metadata.creationTimestamp!)) / 1000).toFixed(0)} s after it was proposed`); // prettier-ignore
+  console.log(
+    `  in Slack ${((Date.now() - Date.parse(fix.metadata.creationTimestamp!)) / 1000).toFixed(0)} s after it was proposed`,
+  );
   assert.equal(scene.about(namespace).length, 0, 'Telegram was to be away');
   await slack.press(await inSlack(namespace, /Approve deletion/), /Approve deletion/);
   await slack.press(await inSlack(namespace, /Yes, delete/), /^Yes, delete/);
@@ -144,7 +156,9 @@ test('Slack does not answer: Telegram has the card in time; afterwards Slack has
     await breakByQuota(cluster, namespace);
     const fix = await fixInPhase(cluster, namespace, 'Proposed', 60_000);
     await scene.withButton(namespace, /Approve deletion/, 30_000);
-    console.log(`  in Telegram ${((Date.now() - Date.parse(fix.metadata.creationTimestamp!)) / 1000).toFixed(0)} s after it was proposed`); // prettier-ignore
+    console.log(
+      `  in Telegram ${((Date.now() - Date.parse(fix.metadata.creationTimestamp!)) / 1000).toFixed(0)} s after it was proposed`,
+    );
   } finally {
     slack.thaw();
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClosableApi, createApi } from '../../src/kube/client.ts';
-import { loadKubeConfig } from '../../src/kube/config.ts';
+import { loadKubeConfig } from '../../src/kube/kubeconfig.ts';
 import type { Notice } from '../../src/kube/notice.ts';
 import { phaseOf, type Remediation } from '../../src/kube/remediation.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -13,8 +13,8 @@ import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { startFakeSlack } from '../support/fake-slack.ts';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
 import { chatId } from './support/chat.ts';
-import { slackChannel } from './support/slack.ts';
 import { approve, openInSlack, openInTelegram, turned } from './support/show-all.ts';
+import { slackChannel } from './support/slack.ts';
 import { installResources, type Running, startProcess } from './support/tapfix.ts';
 
 /**
@@ -49,7 +49,14 @@ function switchOn(behaviours: Behaviours): Nodes {
     api,
     clock: systemClock,
     log: createLog({ level: 'error', write: (line) => process.stderr.write(line) }),
-    nodes: nodes.map((name) => ({ name, pods: '250', cpu: '64', memory: '64Gi', labels: { pool: 'stormy' }, taints: [taint] })), // prettier-ignore
+    nodes: nodes.map((name) => ({
+      name,
+      pods: '250',
+      cpu: '64',
+      memory: '64Gi',
+      labels: { pool: 'stormy' },
+      taints: [taint],
+    })),
     behaviours,
     signal: stop.signal,
   });
@@ -112,7 +119,11 @@ const deployment = (name: string): object => ({
 /** The second revision: its pods take the place of the first one's, run, and are never ready. */
 const second = [
   { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'shop/app:2' },
-  { op: 'add', path: '/spec/template/spec/containers/0/readinessProbe', value: { httpGet: { path: '/', port: 80 }, initialDelaySeconds: 3600 } }, // prettier-ignore
+  {
+    op: 'add',
+    path: '/spec/template/spec/containers/0/readinessProbe',
+    value: { httpGet: { path: '/', port: 80 }, initialDelaySeconds: 3600 },
+  },
 ];
 
 interface Pod {
@@ -153,7 +164,7 @@ test('the second revision of each runs, all six hundred pods of it, and nobody i
   await eightAtATime((name) => api.patch({ kind: 'Deployment', namespace, name }, 'json', second));
   const isOut = async (): Promise<boolean> => {
     const pods = await cluster.list<Pod>('pods', namespace);
-    return pods.length === 3 * count && pods.every((pod) => isNew(pod.spec.containers[0]!.image) && startedAtMs(pod)); // prettier-ignore
+    return pods.length === 3 * count && pods.every((pod) => isNew(pod.spec.containers[0]!.image) && startedAtMs(pod));
   };
   await cluster.waitFor('600 pods of the second revision to run', isOut, 240_000);
   assert.deepEqual(calls(), { telegram: 0, slack: 0 });
@@ -192,7 +203,11 @@ test('all two hundred fail within ten seconds: at most three calls to each vendo
 });
 
 test('nothing is lost: all of them are in messages, each in one of each vendor', async () => {
-  const all = await cluster.waitFor('200 Remediations', async () => ((await fixes()).length >= count ? fixes() : false), 240_000); // prettier-ignore
+  const all = await cluster.waitFor(
+    '200 Remediations',
+    async () => ((await fixes()).length >= count ? fixes() : false),
+    240_000,
+  );
   assert.deepEqual([...new Set(all.map(({ spec }) => spec.incident.object.name))].sort(), names);
   const isWhole = async (): Promise<boolean> => {
     const notices = await cluster.list<Notice>('notices.tapfix.dev', 'tapfix');
@@ -216,7 +231,8 @@ test('the first and one in the middle are approved from Telegram’s list, the l
   const places = [0, 94, count - 1];
   const wanted = places.map((at) => ordered[at]!.spec.incident.object.name);
   const isRehearsed = async (): Promise<boolean> =>
-    (await fixes()).filter(({ spec, status }) => wanted.includes(spec.incident.object.name) && status?.preview).length === places.length; // prettier-ignore
+    (await fixes()).filter(({ spec, status }) => wanted.includes(spec.incident.object.name) && status?.preview)
+      .length === places.length;
   await cluster.waitFor('their rehearsals', isRehearsed, 300_000);
   let page = await openInTelegram(cluster, telegram);
   assert.match(page.title, /1 to 10 of 200 incidents, page 1 of 20/);
@@ -231,7 +247,9 @@ test('the first and one in the middle are approved from Telegram’s list, the l
   chosen.push(await approve(await turned(await openInSlack(cluster, slack), 'Last'), wanted[2]!));
   const isApplied = async (): Promise<boolean> => {
     const live = await fixes();
-    return chosen.every((name) => ['Applied', 'Recovered'].includes(phaseOf(live.find(({ spec }) => spec.incident.object.name === name)!))); // prettier-ignore
+    return chosen.every((name) =>
+      ['Applied', 'Recovered'].includes(phaseOf(live.find(({ spec }) => spec.incident.object.name === name)!)),
+    );
   };
   await cluster.waitFor(`${chosen.join(', ')} to be fixed`, isApplied, 240_000);
   const others = (await fixes()).filter(({ spec }) => spec.approval.state !== 'Pending');

@@ -46,14 +46,23 @@ test('a crash that is over and an ordinary rollout after a restart: nobody is to
   await available(cluster, namespace, 'checkout');
   await fixInPhase(cluster, namespace, 'Resolved', 60_000);
   const events = await cluster.list<{ reason: string }>('events', namespace);
-  assert.ok(events.some(({ reason }) => reason === 'BackOff'), 'the old news is still there'); // prettier-ignore
+  assert.ok(
+    events.some(({ reason }) => reason === 'BackOff'),
+    'the old news is still there',
+  );
   await watcher.kill();
   // Without its short deadline: a rollout that takes its time is not one that is stuck.
-  const slow = deployment('checkout', 1, ['unready']).replace('progressDeadlineSeconds: 30', 'progressDeadlineSeconds: 600'); // prettier-ignore
+  const slow = deployment('checkout', 1, ['unready']).replace(
+    'progressDeadlineSeconds: 30',
+    'progressDeadlineSeconds: 600',
+  );
   await applyIn(cluster, namespace, slow);
   watcher = await start('watcher');
   await sleep(30_000); // patience is 5 s here, and the rollout is not finished all the while
-  const told = (await fixes(namespace)).map(({ metadata, spec, status }) => `${metadata.name} ${spec.incident.class} ${spec.incident.message} (${status?.phase})`); // prettier-ignore
+  const told = (await fixes(namespace)).map(
+    ({ metadata, spec, status }) =>
+      `${metadata.name} ${spec.incident.class} ${spec.incident.message} (${status?.phase})`,
+  );
   assert.equal(told.length, 1, told.join('; '));
   assert.equal(scene.about(namespace).length, 1);
 });
@@ -86,7 +95,11 @@ test('two quotas in the way: when the first is gone, the second is told', async 
   );
   assert.equal(second.spec.action?.type, 'DeleteResourceQuota');
   const sets = await cluster.list<{ status: { conditions?: { message: string }[] } }>('replicasets', namespace);
-  assert.match(sets[0]?.status.conditions?.[0]?.message ?? '', /exceeded quota: first/, 'the condition keeps its first words'); // prettier-ignore
+  assert.match(
+    sets[0]?.status.conditions?.[0]?.message ?? '',
+    /exceeded quota: first/,
+    'the condition keeps its first words',
+  );
 });
 
 test('a revision that looks healthy for 12 s before each crash, without a probe: undone, and watched for twice as long', async () => {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../src/kube/api.ts';
 import { type ClosableApi, createApi } from '../../src/kube/client.ts';
-import { loadKubeConfig } from '../../src/kube/config.ts';
+import { loadKubeConfig } from '../../src/kube/kubeconfig.ts';
 import { type Change, createWatch } from '../../src/kube/watch.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -112,7 +112,15 @@ test('a connection that is cut again and again', async () => {
 test('Events, of which the server sends no bookmarks: two quiet minutes are not called an outage', async () => {
   const quiet = await cluster.freshNamespace('e2e-quiet');
   await cluster.kubectl(['-n', quiet, 'create', 'serviceaccount', 'reader']);
-  await cluster.kubectl(['-n', quiet, 'create', 'rolebinding', 'reader', '--clusterrole=view', `--serviceaccount=${quiet}:reader`]); // prettier-ignore
+  await cluster.kubectl([
+    '-n',
+    quiet,
+    'create',
+    'rolebinding',
+    'reader',
+    '--clusterrole=view',
+    `--serviceaccount=${quiet}:reader`,
+  ]);
   const file = await cluster.serviceAccountKubeconfig(quiet, 'reader');
   const own = createApi({ kubeConfig: loadKubeConfig({ env: { KUBECONFIG: file, HOME: cluster.dir } }) });
   const heard: string[] = [];

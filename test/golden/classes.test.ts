@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAction } from '../../src/actions/table.ts';
-import { classNames } from '../../src/config/vocabulary.ts';
+import { classNames } from '../../src/config/schema.ts';
 import type { Remediation, RemediationStatus } from '../../src/kube/remediation.ts';
-import { composeMessage } from '../../src/notices/compose.ts';
+import { composeMessage } from '../../src/notices/cards/compose.ts';
 import { remediationSpec } from '../../src/proposals/record.ts';
 import { classOf } from '../../src/signals/classes.ts';
 import { aConfig } from '../support/config.ts';

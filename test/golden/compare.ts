@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { consoleText } from '../../src/channels/console-text.ts';
+import { consoleText } from '../../src/channels/console/console-text.ts';
 import { renderTelegram } from '../../src/channels/telegram/render.ts';
-import type { Message } from '../../src/notices/message.ts';
+import type { Message } from '../../src/notices/cards/message.ts';
 
 /** Words are compared whole. UPDATE_GOLDEN=1 writes them anew: read them aloud before committing. */
 const update = process.env['UPDATE_GOLDEN'] === '1';

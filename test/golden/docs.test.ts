@@ -36,7 +36,7 @@ test('the operations page names every check of /readyz, and no other', () => {
   const named = [...table.matchAll(/`((?:api|watch|channel|config)[a-z-]*)`/g)].map(([, name]) => name!);
   const watches = ['remediations', 'revisions', 'notices', 'other-events', ...scopedWatches, ...clusterWatches];
   const channels = ['telegram', 'slack', 'console'];
-  const made = ['api-server', 'config', ...watches.map((name) => `watch-${name}`), ...channels.map((name) => `channel-${name}`)]; // prettier-ignore
+  const made = ['api-server', 'config', ...watches.map((name) => `watch-${name}`), ...channels.map((name) => `channel-${name}`)];
   assert.deepEqual(named.sort(), made.sort());
 });
 

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Config } from '../../src/config/schema.ts';
-import { gather } from '../../src/explain/gather.ts';
-import { ledgerLines, pageOf } from '../../src/explain/ledger-words.ts';
-import { parseTarget } from '../../src/explain/target.ts';
-import { explained } from '../../src/explain/words.ts';
+import { gather } from '../../src/explain/examine.ts';
+import { explained, ledgerLines, pageOf } from '../../src/explain/explanation.ts';
+import { parseTarget } from '../../src/explain/findings.ts';
 import { ApiError } from '../../src/kube/api.ts';
-import { timesIn } from '../../src/notices/times.ts';
+import { timesIn } from '../../src/notices/cards/times.ts';
 import { aConfig } from '../support/config.ts';
 import { aNoticeOf } from '../support/fixes.ts';
 import { aStreet, blockedByQuota, comeUp, crashLoop, failedCreate, podSignal, type Street } from '../support/street.ts';
@@ -24,7 +23,7 @@ async function explain({ server, clock }: Street, what: string, over: Partial<Co
   const reader = server.client();
   const deps = { reader, clock, config: aConfig(over), ownNamespace: 'tapfix' };
   const findings = await gather(deps, parseTarget(what));
-  assert.deepEqual(server.calls.filter(({ verb }) => !['get', 'list'].includes(verb)), []); // prettier-ignore
+  assert.deepEqual(server.calls.filter(({ verb }) => !['get', 'list'].includes(verb)), []);
   return explained(findings, { nowMs: clock.now(), timeZone: 'Europe/Berlin' }).join('\n');
 }
 
@@ -75,16 +74,16 @@ const scenes: [string, (street: Street) => Promise<void> | void, string, Partial
   ['told', told, 'shop/Deployment/checkout'],
   ['told but not sent', async (street) => { await told(street); const [fix] = street.fixes(); street.server.seed('Notice', 'tapfix', aNoticeOf([fix!], {}, { attempts: 3, lastError: 'Forbidden: bot was kicked from the group' })); }, 'shop/Deployment/checkout'],
   ['told by its quota', async (street) => { blockedByQuota(street, ['api']); const { onSignal, stop } = street.start(); onSignal(failedCreate(street, 'api')); await street.advance(30_000); stop(); street.server.calls.length = 0; }, 'shop/Deployment/api'],
-]; // prettier-ignore
+];
 
 /** Twice within ten minutes, and ready at this moment. */
 function ranOutOfMemory(street: Street): void {
   crashLoop(street);
   comeUp(street, 3);
-  const killed = (minute: string) => ({ terminated: { reason: 'OOMKilled', exitCode: 137, startedAt: `2026-11-16T03:${minute}:00Z`, finishedAt: `2026-11-16T03:${minute}:40Z` } }); // prettier-ignore
+  const killed = (minute: string) => ({ terminated: { reason: 'OOMKilled', exitCode: 137, startedAt: `2026-11-16T03:${minute}:00Z`, finishedAt: `2026-11-16T03:${minute}:40Z` } });
   const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-11-16T03:11:50Z' }];
-  const container = { name: 'app', ready: true, restartCount: 3, state: { running: { startedAt: '2026-11-16T03:11:45Z' } }, lastState: killed('11') }; // prettier-ignore
-  street.server.change('Pod', 'shop', pod.split('/')[2]!, { status: { phase: 'Running', conditions, containerStatuses: [container] } }); // prettier-ignore
+  const container = { name: 'app', ready: true, restartCount: 3, state: { running: { startedAt: '2026-11-16T03:11:45Z' } }, lastState: killed('11') };
+  street.server.change('Pod', 'shop', pod.split('/')[2]!, { status: { phase: 'Running', conditions, containerStatuses: [container] } });
 }
 
 /** The node does not answer, and checkout has its only pod on it. */
@@ -143,8 +142,8 @@ test('explain: what the watcher has in its books', () => {
       { ...entry, outcome: 'Repeated', first: '2026-11-16T02:12:00Z', last: '2026-11-16T02:44:00Z' },
       { ...entry, class: 'QuotaExceeded', outcome: 'Told', first: '2026-11-16T02:11:00Z', last: '2026-11-16T02:12:00Z', incident: 'shop/ResourceQuota/tight' },
     ],
-  }); // prettier-ignore
+  });
   compare('books', ledgerLines(page!, timesIn('Europe/Berlin', Date.parse('2026-11-16T03:12:00Z'))).join('\n'));
-  assert.deepEqual(ledgerLines({ waiting: [], outcomes: [] }, timesIn('UTC', 0)), ['has seen nothing of it since it started']); // prettier-ignore
+  assert.deepEqual(ledgerLines({ waiting: [], outcomes: [] }, timesIn('UTC', 0)), ['has seen nothing of it since it started']);
   for (const answer of [undefined, 'hello', {}, { waiting: 1, outcomes: [] }]) assert.equal(pageOf(answer), undefined);
 });

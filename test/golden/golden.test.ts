@@ -1,7 +1,7 @@
 import { test } from 'node:test';
-import { composeDetails } from '../../src/notices/details.ts';
-import { type ReminderKind } from '../../src/notices/reminder.ts';
-import { composeReminder } from '../../src/notices/reminder-words.ts';
+import { composeDetails } from '../../src/notices/cards/details.ts';
+import { composeReminder } from '../../src/notices/cards/reminder-words.ts';
+import type { ReminderKind } from '../../src/notices/plan/reminder.ts';
 import { aFix, aNotice, approvedByAda, at, condition, executed } from '../support/fixes.ts';
 import { compareWords } from './compare.ts';
 import { aContext, messageIn, scenes } from './scenes.ts';
@@ -29,6 +29,6 @@ const object = { kind: 'Pod', name: 'checkout-6b8c9d7f54-x2x4z', namespace: 'sho
 const events = [
   { ...event, object, reason: 'BackOff', message: 'Back-off restarting failed container app', lastSeenMs: Date.parse(at('02:14:02')) },
   { ...event, object, count: 1, reason: 'Failed', message: 'Error: token=abc123secret', lastSeenMs: Date.parse(at('02:12:05')) },
-]; // prettier-ignore
+];
 test('the words of details', () => compareWords('details', composeDetails(aFix(), events, aContext())));
-test('the words of details of a failure', () => compareWords('details of a failure', composeDetails(failed, [], aContext()))); // prettier-ignore
+test('the words of details of a failure', () => compareWords('details of a failure', composeDetails(failed, [], aContext())));

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseConfig } from '../../src/config/load.ts';
-import { readObjects } from '../../src/replay/read-objects.ts';
-import { recordingOf } from '../../src/replay/recording.ts';
-import { replay } from '../../src/replay/replay.ts';
-import { replayed } from '../../src/replay/words.ts';
+import { readObjects, recordingOf } from '../../src/replay/recording.ts';
+import { replay } from '../../src/replay/run-replay.ts';
+import { replayed } from '../../src/replay/transcript.ts';
 
 /* What `tapfix replay` says, whole, of what a real cluster has recorded. */
 
@@ -55,9 +54,9 @@ test('replay: bad input costs itself, and is said', () => {
   const [first = {}, second = {}, ...rest] = items;
   const { involvedObject: _, ...unowned } = second;
   const loud = { ...first, message: `\u001b[31m\u0007${'x'.repeat(1_000_000)}`, reason: 'Fail\u0007ed\nX' };
-  const absurd = { ...first, eventTime: '9999-12-31T23:59:59Z', metadata: { ...(first['metadata'] as object), creationTimestamp: '0001-01-01T00:00:00Z' } }; // prettier-ignore
+  const absurd = { ...first, eventTime: '9999-12-31T23:59:59Z', metadata: { ...(first['metadata'] as object), creationTimestamp: '0001-01-01T00:00:00Z' } };
   const lines = [loud, unowned, absurd, ...rest].map((one) => JSON.stringify(one));
-  const text = play([lines[0], '{"kind":"Ev', ...lines.slice(1), '\u0000\u0001', lines[3]!.slice(0, 80)].join('\n'), 'bad.jsonl'); // prettier-ignore
+  const text = play([lines[0], '{"kind":"Ev', ...lines.slice(1), '\u0000\u0001', lines[3]!.slice(0, 80)].join('\n'), 'bad.jsonl');
   assert.doesNotMatch(text, /[^\n\P{Cc}]/u, 'no control characters but the end of a line');
   assert(text.split('\n').every((line) => line.length < 500));
   compare('bad input', text);

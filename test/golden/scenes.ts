@@ -1,11 +1,11 @@
-import { nameOf } from '../../src/notices/people.ts';
 import type { NoticeSpec } from '../../src/kube/notice.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
-import { composeMessage } from '../../src/notices/compose.ts';
-import type { MessageContext } from '../../src/notices/context.ts';
-import type { Message } from '../../src/notices/message.ts';
-import { composePage } from '../../src/notices/page.ts';
-import { type FixOptions, aConfig, aFix, aNotice, aQuotaFix, approvedByAda, at, condition, executed, uidOf } from '../support/fixes.ts';
+import type { MessageContext } from '../../src/notices/cards/card-context.ts';
+import { composeMessage } from '../../src/notices/cards/compose.ts';
+import type { Message } from '../../src/notices/cards/message.ts';
+import { composePage } from '../../src/notices/cards/page.ts';
+import { nameOf } from '../../src/notices/cards/people.ts';
+import { aConfig, aFix, aNotice, approvedByAda, aQuotaFix, at, condition, executed, type FixOptions, uidOf } from '../support/fixes.ts';
 
 export interface Scene {
   name: string;
@@ -93,7 +93,7 @@ export const scenes: readonly Scene[] = [
   scene('proposed rehearsal unclear', [
     aFix({
       unrehearsed: true,
-      conditions: [condition('Rehearsed', '02:12:36', { status: 'False', reason: 'NoAnswer', message: 'the webhook guard.example.com does not answer' })], // prettier-ignore
+      conditions: [condition('Rehearsed', '02:12:36', { status: 'False', reason: 'NoAnswer', message: 'the webhook guard.example.com does not answer' })],
     }),
   ]),
   scene('proposed not confirmed', [

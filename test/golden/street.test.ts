@@ -3,19 +3,9 @@ import { test } from 'node:test';
 import { createController } from '../../src/controller/controller.ts';
 import { readHealth } from '../../src/diagnosis/health.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
-import { composeMessage } from '../../src/notices/compose.ts';
+import { composeMessage } from '../../src/notices/cards/compose.ts';
 import { derive } from '../../src/proposals/derive.ts';
-import {
-  aStreet,
-  blockedByQuota,
-  comeUp,
-  crashLoop,
-  failedCreate,
-  podSignal,
-  type Process,
-  type Street,
-  unblock,
-} from '../support/street.ts';
+import { aStreet, blockedByQuota, comeUp, crashLoop, failedCreate, podSignal, type Process, type Street, unblock } from '../support/street.ts';
 import { compareWords } from './compare.ts';
 import { aContext } from './scenes.ts';
 

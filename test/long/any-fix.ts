@@ -6,12 +6,64 @@ import { aFix, aNotice, aQuotaFix, at, condition, executed, type FixOptions } fr
 fc.configureGlobal({ seed: Number(process.env['SEED'] ?? 1) });
 
 /* What a cluster, a person or an attacker may write, as far as the resource's schema lets it through. */
-const nasty = fc.constantFrom('<b>', '</b>', '</pre>', '<a href="tg://user?id=1">', '&amp;', '&#60;', '&', '<', '>', '"', "'", '<!--', '😀', '👨‍👩‍👧‍👦', '🇩🇪', '\u202e', '\u2066', '\u200f', 'שלום', 'مرحبا', 'ﷺ', '\u0301', '\n', '\t', '\u0085', '\u2028', '\u00ad', '\ufeff', '…', '`', '*', '_', '[x](y)', '@everyone', '/approve', ' '); // prettier-ignore
-const piece = fc.oneof(nasty, fc.string({ unit: 'grapheme', maxLength: 12 }), fc.constantFrom('word', 'x'.repeat(200), '&'.repeat(90), '<'.repeat(90), '😀'.repeat(60))); // prettier-ignore
+const nasty = fc.constantFrom(
+  '<b>',
+  '</b>',
+  '</pre>',
+  '<a href="tg://user?id=1">',
+  '&amp;',
+  '&#60;',
+  '&',
+  '<',
+  '>',
+  '"',
+  "'",
+  '<!--',
+  '😀',
+  '👨‍👩‍👧‍👦',
+  '🇩🇪',
+  '\u202e',
+  '\u2066',
+  '\u200f',
+  'שלום',
+  'مرحبا',
+  'ﷺ',
+  '\u0301',
+  '\n',
+  '\t',
+  '\u0085',
+  '\u2028',
+  '\u00ad',
+  '\ufeff',
+  '…',
+  '`',
+  '*',
+  '_',
+  '[x](y)',
+  '@everyone',
+  '/approve',
+  ' ',
+);
+const piece = fc.oneof(
+  nasty,
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.constantFrom('word', 'x'.repeat(200), '&'.repeat(90), '<'.repeat(90), '😀'.repeat(60)),
+);
 /** What must never be seen in a chat, as somebody's program may log it. */
 export const secrets = ['hunter2-s3cr3t-Zq9', 'AKIAIOSFODNN7EXAMPLE', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx', '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsawX', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U'] as const; // prettier-ignore
 const [plain, aws, git, slack, telegram, key, jwt] = secrets;
-const planted = fc.constantFrom(` password=${plain} `, ` DB_PASSWORD: "${plain}" `, ` postgres://app:${plain}@db:5432/shop `, ` {"token": "${plain}"} `, ` aws ${aws} `, ` git clone https://${git}@github.com/x/y `, ` slack ${slack} `, ` https://api.telegram.org/bot${telegram}/sendMessage `, `\n-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, ` Authorization: Bearer ${jwt}\n`); // prettier-ignore
+const planted = fc.constantFrom(
+  ` password=${plain} `,
+  ` DB_PASSWORD: "${plain}" `,
+  ` postgres://app:${plain}@db:5432/shop `,
+  ` {"token": "${plain}"} `,
+  ` aws ${aws} `,
+  ` git clone https://${git}@github.com/x/y `,
+  ` slack ${slack} `,
+  ` https://api.telegram.org/bot${telegram}/sendMessage `,
+  `\n-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`,
+  ` Authorization: Bearer ${jwt}\n`,
+);
 
 /**
  * Each text bears a number of its own, so that it is known again in what a renderer is handed: most of what a Remediation
@@ -34,7 +86,10 @@ export function countTexts() {
 }
 
 const fitted = (text: string, max: number): string =>
-  text.replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ').slice(0, max).replace(/[\uD800-\uDBFF]$/, ''); // prettier-ignore
+  text
+    .replace(/[\x00-\x08\x0b-\x1f\x7f]/g, ' ')
+    .slice(0, max)
+    .replace(/[\uD800-\uDBFF]$/, '');
 /** Now and then nothing, or much of the same. */
 const times = fc.oneof(
   { arbitrary: fc.constant(1), weight: 26 },

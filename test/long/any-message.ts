@@ -1,12 +1,11 @@
 import * as fc from 'fast-check';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import type { EventView } from '../../src/kube/views.ts';
-import { composeFarewell, composeMessage } from '../../src/notices/compose.ts';
-import { composeDetails } from '../../src/notices/details.ts';
-import type { Message } from '../../src/notices/message.ts';
-import { decodeAll, decodePage } from '../../src/notices/page-payload.ts';
-import { composePage } from '../../src/notices/page.ts';
-import { decodePress } from '../../src/notices/payload.ts';
+import { composeFarewell, composeMessage } from '../../src/notices/cards/compose.ts';
+import { composeDetails } from '../../src/notices/cards/details.ts';
+import type { Message } from '../../src/notices/cards/message.ts';
+import { composePage } from '../../src/notices/cards/page.ts';
+import { decodeAll, decodePage, decodePress } from '../../src/notices/payload.ts';
 import { aContext } from '../golden/scenes.ts';
 import { aFix, at } from '../support/fixes.ts';
 import { anyFix, megabyte, words } from './any-fix.ts';
@@ -69,4 +68,5 @@ export const anyLongShown = fc.tuple(megabyte, fc.constantFrom(...placesOfWords)
 
 /** Whether tapfix would know what is meant when it is pressed. */
 export const isKnown = (data: string): boolean =>
-  Buffer.byteLength(data) <= 64 && (decodePress(decodePage(data)?.inner ?? data) ?? decodePage(data) ?? decodeAll(data)) !== undefined; // prettier-ignore
+  Buffer.byteLength(data) <= 64 &&
+  (decodePress(decodePage(data)?.inner ?? data) ?? decodePage(data) ?? decodeAll(data)) !== undefined;

@@ -1,10 +1,10 @@
+import { parseAction } from '../../src/actions/table.ts';
+import { classNames } from '../../src/config/schema.ts';
+import type { ControllerDeps } from '../../src/controller/controller.ts';
+import { readHealth } from '../../src/diagnosis/health.ts';
 import { ApiError, type Reader, Unreachable } from '../../src/kube/api.ts';
 import { isOver, type Remediation } from '../../src/kube/remediation.ts';
 import type { Kind } from '../../src/kube/resources.ts';
-import { classNames } from '../../src/config/vocabulary.ts';
-import type { ControllerDeps } from '../../src/controller/controller.ts';
-import { readHealth } from '../../src/diagnosis/health.ts';
-import { parseAction } from '../../src/actions/table.ts';
 import { canonical } from '../../src/lib/hash.ts';
 import { type Call, dyingAt, isWrite } from '../support/fake-api.ts';
 import type { World } from '../unit/controller/world.ts';
@@ -40,8 +40,16 @@ export interface Ending {
 const isRealChange = (call: Call, { kind, name }: Stage): boolean =>
   isWrite(call) && call.identity !== undefined && call.kind === kind && call.name === name;
 
-const writeErrors = [new ApiError('the object has been modified', 409, 'Conflict'), new ApiError('etcd timeout', 500, 'InternalError')]; // prettier-ignore
-const anyErrors = [new Unreachable('connection reset'), new ApiError('etcd leader changed', 500, 'InternalError'), new ApiError('gateway timeout', 504, 'Timeout'), new ApiError('slow down', 429, 'TooManyRequests')]; // prettier-ignore
+const writeErrors = [
+  new ApiError('the object has been modified', 409, 'Conflict'),
+  new ApiError('etcd timeout', 500, 'InternalError'),
+];
+const anyErrors = [
+  new Unreachable('connection reset'),
+  new ApiError('etcd leader changed', 500, 'InternalError'),
+  new ApiError('gateway timeout', 504, 'Timeout'),
+  new ApiError('slow down', 429, 'TooManyRequests'),
+];
 
 /** One seeded life of one proposal: kills, lost answers, refusals, others at work, and a person who decides. */
 export async function liveThrough(stage: Stage, random: Random): Promise<Ending> {
@@ -56,7 +64,10 @@ export async function liveThrough(stage: Stage, random: Random): Promise<Ending>
   const ending = { changes: 0, blind: 0, rash: 0, kills: 0, faults: 0 };
 
   // What the target's states hash to, read around all faults.
-  const quiet = { get: async ({ kind, namespace, name }) => structuredClone(server.get(kind, namespace!, name)) as never, list: async (kind, namespace) => structuredClone(server.list(kind, namespace)) as never } as Pick<Reader, 'get' | 'list'> as Reader; // prettier-ignore
+  const quiet = {
+    get: async ({ kind, namespace, name }) => structuredClone(server.get(kind, namespace!, name)) as never,
+    list: async (kind, namespace) => structuredClone(server.list(kind, namespace)) as never,
+  } as Pick<Reader, 'get' | 'list'> as Reader;
   const hashes = new Map<string, string>();
   const hash = async (): Promise<void> => {
     const state = targetNow();
@@ -109,8 +120,18 @@ export async function liveThrough(stage: Stage, random: Random): Promise<Ending>
   };
 
   const decision = random.pick(['approve', 'approve', 'approve', 'approve', 'approve', 'approve', 'reject', 'never']);
-  if (decision === 'approve') later(random.int(0, random.chance(0.1) ? 90_000 : 40_000), () => world.approve(random.pick(['telegram:7', 'ada@example.com']))); // prettier-ignore
-  if (decision === 'reject') later(random.int(0, 40_000), () => void server.change('Remediation', 'shop', name, { spec: { approval: { state: 'Rejected', by: 'telegram:7' } } })); // prettier-ignore
+  if (decision === 'approve')
+    later(random.int(0, random.chance(0.1) ? 90_000 : 40_000), () =>
+      world.approve(random.pick(['telegram:7', 'ada@example.com'])),
+    );
+  if (decision === 'reject')
+    later(
+      random.int(0, 40_000),
+      () =>
+        void server.change('Remediation', 'shop', name, {
+          spec: { approval: { state: 'Rejected', by: 'telegram:7' } },
+        }),
+    );
   if (decision === 'never') server.change('Remediation', 'shop', name, { spec: { ttlMinutes: 1 } });
 
   // There are no pods in these worlds to show what it was noticed for: while it is not well, it has that.

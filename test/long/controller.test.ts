@@ -52,7 +52,9 @@ const scaling: Stage = {
   ...undo,
   make: scaleWorld,
   others: { ...undo.others, 'scales it otherwise': (world) => change(world, { spec: { replicas: 7 } }) },
-  follow: rollOut(({ server }) => (server.get('Deployment', 'shop', 'checkout')!['spec'] as { replicas: number }).replicas === 3), // prettier-ignore
+  follow: rollOut(
+    ({ server }) => (server.get('Deployment', 'shop', 'checkout')!['spec'] as { replicas: number }).replicas === 3,
+  ),
 };
 
 const pod: Stage = {
@@ -94,7 +96,9 @@ const quota: Stage = {
   follow: () => undefined, // a nudged ReplicaSet makes its pods: see quotaWorld
   isHealthy: ({ server }) =>
     ['api', 'web'].every((name) => {
-      const { status } = server.get('Deployment', 'shop', name) as unknown as { status: { availableReplicas?: number } }; // prettier-ignore
+      const { status } = server.get('Deployment', 'shop', name) as unknown as {
+        status: { availableReplicas?: number };
+      };
       return status.availableReplicas === 2;
     }),
 };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { ownerByName } from '../../src/incidents/generated-name.ts';
 import { incidentKey, numberOf, partsOf, remediationName } from '../../src/incidents/key.ts';
+import { ownerByName } from '../../src/kube/owners.ts';
 
 const numRuns = 3_000;
 const nowMs = Date.parse('2026-11-16T03:12:00Z');
@@ -20,7 +20,16 @@ const word = fc.constantFrom('worker', 'server', 'api', 'web', 'checkout', 'sync
 const spoken = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join('-'));
 const subdomain = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.').slice(0, 253));
 const name = fc.oneof(label, spoken, subdomain);
-const kind = fc.constantFrom('Deployment', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob', 'Pod', 'ResourceQuota', 'Rollout'); // prettier-ignore
+const kind = fc.constantFrom(
+  'Deployment',
+  'StatefulSet',
+  'DaemonSet',
+  'Job',
+  'CronJob',
+  'Pod',
+  'ResourceQuota',
+  'Rollout',
+);
 
 /** As the Deployment controller does it: a 32 bit hash in decimal, each digit put into letters (SafeEncodeString). */
 const templateHash = fc
@@ -31,7 +40,10 @@ const podSuffix = from(alphanums, 5);
 test('two incidents have one key only if they are the same, and a key gives back its parts', () =>
   fc.assert(
     fc.property(label, kind, name, label, kind, name, (ns1, kind1, name1, ns2, kind2, name2) => {
-      const [one, two] = [incidentKey(ns1, { kind: kind1, name: name1 }), incidentKey(ns2, { kind: kind2, name: name2 })]; // prettier-ignore
+      const [one, two] = [
+        incidentKey(ns1, { kind: kind1, name: name1 }),
+        incidentKey(ns2, { kind: kind2, name: name2 }),
+      ];
       assert.equal(one === two, ns1 === ns2 && kind1 === kind2 && name1 === name2);
       assert.deepEqual(partsOf(one), { namespace: ns1, kind: kind1, name: name1 });
     }),
@@ -46,7 +58,6 @@ test('a Remediation has a name that Kubernetes takes, with its number in it, wha
       fc.oneof(name, fc.string({ minLength: 1 })),
       fc.integer({ min: 1, max: 9999 }),
       (namespace, kind, name, n) => {
-        // prettier-ignore
         const made = remediationName(incidentKey(namespace, { kind, name }), n);
         assert.match(made, /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
         assert.equal(numberOf(made), n);

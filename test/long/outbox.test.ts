@@ -17,7 +17,6 @@ test('through kills, outages of up to ten minutes, lost answers and storms every
     ['faults', 2_000],
     ['storms', 600],
   ] as const)
-    // prettier-ignore
     assert.ok(sum(field) > least, `only ${sum(field)} ${field}`);
   const [repeated, windows, messages] = [sum('repeated'), sum('windows'), sum('messages')];
   assert.ok(windows < messages / 10, `${windows} windows in ${messages} messages: the exception is the rule`);

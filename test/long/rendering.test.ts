@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { maxCharacters, renderPlainly, renderSlack, type Rendered } from '../../src/channels/slack/render.ts';
+import { maxCharacters, type Rendered, renderPlainly, renderSlack } from '../../src/channels/slack/render.ts';
 import { plainText, renderTelegram } from '../../src/channels/telegram/render.ts';
-import type { Message } from '../../src/notices/message.ts';
+import type { Message } from '../../src/notices/cards/message.ts';
 import { readMessage } from '../support/block-kit.ts';
 import { parseStrictly } from '../support/telegram-html.ts';
 import { countTexts, leaks } from './any-fix.ts';
@@ -30,7 +30,6 @@ function forTelegram() {
       text: string;
       callback_data: string;
     }[]) {
-      // prettier-ignore
       checkWords(text);
       assert.ok(isKnown(callback_data), callback_data);
       seen.buttons += 1;
@@ -40,7 +39,9 @@ function forTelegram() {
 }
 
 const payloads = ({ blocks }: Rendered): string[] =>
-  blocks.flatMap((block) => (block.type === 'actions' ? block.elements : [])).map((element) => String((element as { value?: string }).value)); // prettier-ignore
+  blocks
+    .flatMap((block) => (block.type === 'actions' ? block.elements : []))
+    .map((element) => String((element as { value?: string }).value));
 const offered = ({ cards, buttons = [] }: Message): string[] =>
   [...cards.flatMap((card) => card.buttons.flat()), ...buttons.flat()].map(({ data }) => data);
 

@@ -24,7 +24,13 @@ const words = (text: string) => ({
   type: 'rich_text',
   elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
 });
-const button = (over: object) => ({ type: 'button', text: { type: 'plain_text', text: 'x' }, action_id: 'a', value: 'v', ...over }); // prettier-ignore
+const button = (over: object) => ({
+  type: 'button',
+  text: { type: 'plain_text', text: 'x' },
+  action_id: 'a',
+  value: 'v',
+  ...over,
+});
 const refused: Readonly<Record<string, { text: string; blocks: unknown }>> = {
   'no words for the lock screen': { text: '', blocks: [section('x')] },
   'a mention in them': { text: 'a <!channel> b', blocks: [section('x')] },
@@ -38,7 +44,10 @@ const refused: Readonly<Record<string, { text: string; blocks: unknown }>> = {
   'a header in mrkdwn': { text: 'x', blocks: [{ type: 'header', text: { type: 'mrkdwn', text: 'x' } }] },
   'rich text without words': { text: 'x', blocks: [words('')] },
   'half a character': { text: 'x', blocks: [words('\ud83d')] },
-  'a button of 76': { text: 'x', blocks: [{ type: 'actions', elements: [button({ text: { type: 'plain_text', text: 'x'.repeat(76) } })] }] }, // prettier-ignore
+  'a button of 76': {
+    text: 'x',
+    blocks: [{ type: 'actions', elements: [button({ text: { type: 'plain_text', text: 'x'.repeat(76) } })] }],
+  },
   'two buttons of one id': { text: 'x', blocks: [{ type: 'actions', elements: [button({}), button({})] }] },
   'a style that is none': { text: 'x', blocks: [{ type: 'actions', elements: [button({ style: 'green' })] }] },
   'no buttons at all': { text: 'x', blocks: [{ type: 'actions', elements: [] }] },

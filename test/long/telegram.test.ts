@@ -31,7 +31,6 @@ test('the parser of this test refuses what Telegram refuses', () => {
     '<b a="1">x</b>',
     '<pre>&lt</pre>',
   ])
-    // prettier-ignore
     assert.throws(() => parseStrictly(html), assert.AssertionError, html);
   assert.equal(parseStrictly('<b>a &lt; b</b>\n<blockquote expandable>&amp;</blockquote>'), 'a < b\n&');
 });

@@ -6,8 +6,8 @@ import { ApiError, Unreachable } from '../../src/kube/api.ts';
 import type { Notice } from '../../src/kube/notice.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { RetryLater } from '../../src/lib/errors.ts';
-import { nameOfNotice } from '../../src/notices/notice-body.ts';
-import { createOutbox } from '../../src/notices/outbox.ts';
+import { nameOfNotice } from '../../src/notices/outbox/notice-body.ts';
+import { createOutbox } from '../../src/notices/outbox/outbox.ts';
 import { fakeServer } from '../support/fake-api.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { aConfig, aFix, at, condition, uidOf } from '../support/fixes.ts';
@@ -63,7 +63,11 @@ export async function tellThrough(random: Random): Promise<Ending> {
   const outageUntilMs = { telegram: 0, slack: 0 };
   const isDown = (vendor: (typeof vendors)[number]): boolean => clock.now() < outageUntilMs[vendor];
   const probability = random.pick([0, 0.03, 0.15]);
-  const errors = [new Unreachable('connection reset'), new ApiError('etcd leader changed', 500, 'InternalError'), new ApiError('slow down', 429, 'TooManyRequests')]; // prettier-ignore
+  const errors = [
+    new Unreachable('connection reset'),
+    new ApiError('etcd leader changed', 500, 'InternalError'),
+    new ApiError('slow down', 429, 'TooManyRequests'),
+  ];
   const fails = (): boolean => isChaos() && random.chance(probability) && ++ending.faults > 0;
   server.hooks.before = () => {
     if (fails()) throw random.pick(errors);
@@ -99,7 +103,8 @@ export async function tellThrough(random: Random): Promise<Ending> {
       const name = nameOfNotice(address, form, first!.uid);
       const before = posted.get(name);
       if (before?.by === stop) wrong.push(`${first!.name} twice by one process in ${address.channel}`);
-      if (before && isPosted(name)) wrong.push(`${first!.name} again in ${address.channel}, though its Notice says it was posted`); // prettier-ignore
+      if (before && isPosted(name))
+        wrong.push(`${first!.name} again in ${address.channel}, though its Notice says it was posted`);
       posted.set(name, { by: stop, times: (before?.times ?? 0) + 1 });
       ending.messages += 1;
       return name;
@@ -164,7 +169,13 @@ export async function tellThrough(random: Random): Promise<Ending> {
   const stormsFrom = random.chance(0.4) ? random.int(1, wanted) : Infinity;
   const closed = new Set<string>();
   const breakOne = (): void =>
-    put(aFix({ n: ++ending.fixes, name: `svc-${ending.fixes}`, incident: { severity: random.pick(['critical', 'warning']) } })); // prettier-ignore
+    put(
+      aFix({
+        n: ++ending.fixes,
+        name: `svc-${ending.fixes}`,
+        incident: { severity: random.pick(['critical', 'warning']) },
+      }),
+    );
   while (isChaos() || ending.fixes < wanted) {
     if (ending.fixes < wanted && random.chance(0.4)) breakOne();
     const isBurst = ending.fixes >= stormsFrom && ending.fixes < wanted + 60 && random.chance(0.3);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
 import { parseConfig } from '../../src/config/load.ts';
-import { linesOf, TruncatedLine } from '../../src/kube/client-lines.ts';
+import { linesOf, TruncatedLine } from '../../src/kube/client-transport.ts';
 
 const example = readFileSync(new URL('../../config.example.yaml', import.meta.url), 'utf8');
 
@@ -23,13 +23,45 @@ function judged(text: string): boolean {
 
 test('any text at all is judged, never thrown on', () =>
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'grapheme' })), (text) => void judged(text)), // prettier-ignore
+    fc.property(
+      fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ unit: 'grapheme' })),
+      (text) => void judged(text),
+    ),
     { numRuns: 2_000 },
   ));
 
-const keys = fc.constantFrom('cluster', 'namespaces', 'include', 'exclude', 'ignore', 'classes', 'CrashLoop', 'for', 'notices', 'storm', 'approval', 'approvers', 'channels', 'telegram', 'chat', 'routes', 'console', 'server', '__proto__', 'constructor', '<<', ''); // prettier-ignore
+const keys = fc.constantFrom(
+  'cluster',
+  'namespaces',
+  'include',
+  'exclude',
+  'ignore',
+  'classes',
+  'CrashLoop',
+  'for',
+  'notices',
+  'storm',
+  'approval',
+  'approvers',
+  'channels',
+  'telegram',
+  'chat',
+  'routes',
+  'console',
+  'server',
+  '__proto__',
+  'constructor',
+  '<<',
+  '',
+);
 const value = fc.letrec((tie) => ({
-  any: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 1 }), fc.constantFrom('5s', '*', -1, Infinity, null), fc.array(tie('any'), { maxLength: 4 }), tie('map')), // prettier-ignore
+  any: fc.oneof(
+    { maxDepth: 4 },
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.constantFrom('5s', '*', -1, Infinity, null),
+    fc.array(tie('any'), { maxLength: 4 }),
+    tie('map'),
+  ),
   map: fc.dictionary(keys, tie('any'), { maxKeys: 6, noNullPrototype: true }),
 }));
 
@@ -49,7 +81,6 @@ test('the example with one line harmed is judged, never thrown on', () => {
       fc.string({ unit: 'grapheme', maxLength: 20 }),
       fc.nat(30),
       (at, junk, column) => {
-        // prettier-ignore
         const harmed = `${lines[at]!.slice(0, column)}${junk}${lines[at]!.slice(column + 3)}`;
         if (!judged(lines.toSpliced(at, 1, harmed).join('\n'))) refused += 1;
       },
@@ -63,12 +94,18 @@ const duration = fc.integer({ min: 1, max: 59 }).chain((n) => fc.constantFrom(`$
 const glob = fc.constantFrom('shop-*', 'payments', '*-prod', '*', 'a?b');
 const good = fc.record({
   cluster: fc.constantFrom('prod-eu', 'Prod "EU"', 'ünï: cöde', '1e3', 'yes'),
-  namespaces: fc.record({ include: fc.array(glob, { minLength: 1, maxLength: 3 }), exclude: fc.array(fc.constantFrom('shop-test', 'old-*'), { maxLength: 2 }) }), // prettier-ignore
+  namespaces: fc.record({
+    include: fc.array(glob, { minLength: 1, maxLength: 3 }),
+    exclude: fc.array(fc.constantFrom('shop-test', 'old-*'), { maxLength: 2 }),
+  }),
   notices: fc.record({
     coalesce: duration.filter((d) => d.endsWith('s')),
     maxPerMinute: fc.integer({ min: 1, max: 20 }),
   }),
-  recovery: fc.record({ stableFor: duration.filter((d) => d.endsWith('s')), timeout: duration.filter((d) => d.endsWith('m')) }), // prettier-ignore
+  recovery: fc.record({
+    stableFor: duration.filter((d) => d.endsWith('s')),
+    timeout: duration.filter((d) => d.endsWith('m')),
+  }),
   channels: fc.constant({ console: {} }),
 });
 
@@ -80,8 +117,14 @@ test('a good configuration is read as it was written, however YAML writes it', (
       const { cluster, namespaces, notices, recovery } = parsed.config;
       const ms = (text: string): number => Number.parseInt(text) * (text.endsWith('m') ? 60_000 : 1_000);
       assert.deepEqual([cluster, namespaces], [document.cluster, { ...document.namespaces }]);
-      assert.deepEqual([notices.coalesce, notices.maxPerMinute], [ms(document.notices.coalesce), document.notices.maxPerMinute]); // prettier-ignore
-      assert.deepEqual(recovery, { stableFor: ms(document.recovery.stableFor), timeout: ms(document.recovery.timeout) }); // prettier-ignore
+      assert.deepEqual(
+        [notices.coalesce, notices.maxPerMinute],
+        [ms(document.notices.coalesce), document.notices.maxPerMinute],
+      );
+      assert.deepEqual(recovery, {
+        stableFor: ms(document.recovery.stableFor),
+        timeout: ms(document.recovery.timeout),
+      });
     }),
     { numRuns: 2_000 },
   ));
@@ -104,7 +147,10 @@ test('a watch is read the same however its bytes are cut', () =>
       const bytes = Buffer.from(sent.map((line) => line + end).join(''));
       const read: string[] = [];
       for await (const line of linesOf(cutAt(bytes, at), 1_000_000)) read.push(line);
-      assert.deepEqual(read.map((line) => JSON.stringify(JSON.parse(line))), sent); // prettier-ignore
+      assert.deepEqual(
+        read.map((line) => JSON.stringify(JSON.parse(line))),
+        sent,
+      );
     }),
     { numRuns: 2_000 },
   ));

@@ -108,14 +108,21 @@ test('bad input costs itself: counted, never fatal, and nobody is told what is n
   };
   const events = [
     line(failing({ name: 'x' }, { involvedObject: undefined })) +
-      line(failing({ name: 'big-5d9f8b6c4d-x2x4z', uid: 'gone' }, { message: 'restarting failed container '.padEnd(1 << 20, 'x') })) +
-      line(failing({ name: 'bell\u0007\u202e', uid: 'gone' }, { message: '\u001b[31m\u0000 restarting failed container' })) +
+      line(
+        failing(
+          { name: 'big-5d9f8b6c4d-x2x4z', uid: 'gone' },
+          { message: 'restarting failed container '.padEnd(1 << 20, 'x') },
+        ),
+      ) +
+      line(
+        failing({ name: 'bell\u0007\u202e', uid: 'gone' }, { message: '\u001b[31m\u0000 restarting failed container' }),
+      ) +
       line(failing({ name: 'web-0/../../secrets', uid: 'gone' })) +
       line(failing({ name: fine.name, uid: fine.uid }, absurd)) +
       '{"type":"ADDED","object":{"kind":"Eve',
     '\u0000\u0001\n',
     '{"type":"ADDED","object":"an object"}\n',
-  ]; // prettier-ignore
+  ];
   const url = await aSpoiler(t, sim, { events, pods: [line({ spec: 7 })] });
   const classes = { QuotaExceeded: { for: '1s' }, CrashLoop: { for: '1s' } };
   const { words, env } = await aSetup(t, { server: url, config: { classes } });
@@ -129,7 +136,7 @@ test('bad input costs itself: counted, never fatal, and nobody is told what is n
     (await sim.api.list<Remediation>('Remediation')).map(({ spec }) => `${spec.incident.class} ${spec.incident.key}`);
   await tapfix.until('both incidents', async () => (await told()).length >= 2);
   await systemClock.sleep(3_000); // patience is a second: anything else would have been told by now
-  assert.deepEqual((await told()).sort(), ['CrashLoop shop/Widget/big', 'QuotaExceeded shop/ResourceQuota/tight']); // prettier-ignore
+  assert.deepEqual((await told()).sort(), ['CrashLoop shop/Widget/big', 'QuotaExceeded shop/ResourceQuota/tight']);
 
   const { text } = await tapfix.page('/metrics');
   const counted = (outcome: string): number =>

@@ -17,7 +17,11 @@ const onTerminal = (command: string): [string, string[]] =>
 /** The demo on a pseudo-terminal, where keys can be pressed. */
 function onATerminal(t: TestContext, ...words: string[]) {
   const [command, args] = onTerminal([process.execPath, program, 'demo', ...words].join(' '));
-  const child = spawn(command, args, { cwd: root, env: { ...process.env, TERM: 'xterm' }, stdio: ['pipe', 'pipe', 'pipe'] }); // prettier-ignore
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const closed = once(child, 'close') as Promise<[number | null]>;
   t.after(async () => {
     child.kill('SIGKILL');

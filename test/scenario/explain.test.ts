@@ -23,8 +23,15 @@ interface Options {
 
 async function aCluster(t: TestContext, { config, forbidden, image = 'shop/app:2-crash' }: Options = {}) {
   const end = new AbortController();
-  const behaviours = (_pod: object, { image: of = '' }: { image?: string }) => (of.endsWith('-crash') ? parseBehaviour('crash') : undefined); // prettier-ignore
-  const sim = createSim({ clock: systemClock, log: createLog({ level: 'silent' }), nodes: 1, definitions: customResourceDefinitions(actions), behaviours }); // prettier-ignore
+  const behaviours = (_pod: object, { image: of = '' }: { image?: string }) =>
+    of.endsWith('-crash') ? parseBehaviour('crash') : undefined;
+  const sim = createSim({
+    clock: systemClock,
+    log: createLog({ level: 'silent' }),
+    nodes: 1,
+    definitions: customResourceDefinitions(actions),
+    behaviours,
+  });
   void sim.start(end.signal);
   const refusal = { status: 403, body: { kind: 'Status', code: 403, reason: 'Forbidden', message: 'User "ada" cannot do that' } }; // prettier-ignore
   const server: Pick<ApiServer, 'handle'> = {
@@ -49,7 +56,9 @@ async function aCluster(t: TestContext, { config, forbidden, image = 'shop/app:2
 async function isCrashing({ api }: Awaited<ReturnType<typeof aCluster>>): Promise<void> {
   const endMs = Date.now() + 20_000;
   for (;;) {
-    const pods = (await api.list('Pod', 'shop')) as (KubeObject & { status?: { containerStatuses?: { state?: { waiting?: { reason?: string } } }[] } })[]; // prettier-ignore
+    const pods = (await api.list('Pod', 'shop')) as (KubeObject & {
+      status?: { containerStatuses?: { state?: { waiting?: { reason?: string } } }[] };
+    })[];
     if (pods.some(({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff'))
       return;
     if (Date.now() > endMs) throw new Error('it does not crash');
@@ -65,8 +74,14 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
     const [first, second, ...rest] = stdout.split('\n');
     assert.equal(first, 'Deployment checkout in shop: 0/1 ready, container app keeps crashing');
-    assert.equal(second, 'It is broken (CrashLoop), and nobody was told yet: the watcher tells it 30 s after it first sees it, if it is so then.'); // prettier-ignore
-    assert.match(rest.join('\n'), /^Watcher +its books were not reached at 127\.0\.0\.1:1 \(.+\): kubectl -n tapfix port-forward deploy\/tapfix-watcher 1$/m); // prettier-ignore
+    assert.equal(
+      second,
+      'It is broken (CrashLoop), and nobody was told yet: the watcher tells it 30 s after it first sees it, if it is so then.',
+    );
+    assert.match(
+      rest.join('\n'),
+      /^Watcher +its books were not reached at 127\.0\.0\.1:1 \(.+\): kubectl -n tapfix port-forward deploy\/tapfix-watcher 1$/m,
+    );
   });
 
   test('with a watcher that runs: its books, and the Remediation that holds it', async (t) => {
@@ -75,9 +90,18 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     const { port } = await watcher.says('operations server listens');
     await watcher.says('incident recorded');
     const address = `http://127.0.0.1:${String(port)}`;
-    const { code, stdout } = await cluster.explain('shop/Deployment/checkout', '--config', cluster.configFile, '--watcher', address); // prettier-ignore
+    const { code, stdout } = await cluster.explain(
+      'shop/Deployment/checkout',
+      '--config',
+      cluster.configFile,
+      '--watcher',
+      address,
+    );
     assert.equal(code, 0);
-    assert.match(stdout, /^It is told: Remediation shop\/checkout-[0-9a-f]{6}-1 \(new\) holds it; nothing new is said until it is over\.$/m); // prettier-ignore
+    assert.match(
+      stdout,
+      /^It is told: Remediation shop\/checkout-[0-9a-f]{6}-1 \(new\) holds it; nothing new is said until it is over\.$/m,
+    );
     assert.match(stdout, /^Watcher +\d\d:\d\d:\d\d (Told|Repeated): CrashLoop \((CrashLoopBackOff|BackOff)\)/m);
   });
 
@@ -85,7 +109,12 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     const cluster = await aCluster(t);
     await isCrashing(cluster);
     const own = { cluster: 'prod', namespaces: { include: ['payments'] }, channels: { console: {} }, server: { port: 1 } }; // prettier-ignore
-    const map = (data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'tapfix-config' }, data }); // prettier-ignore
+    const map = (data: object): object => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'tapfix-config' },
+      data,
+    });
     await cluster.api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, map({ 'config.yaml': JSON.stringify(own) }));
     const { code, stdout } = await cluster.explain('shop/deploy/checkout');
     assert.equal(code, 0);
@@ -109,7 +138,10 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     const { explain } = await aCluster(t, { image: 'shop/app:1' });
     const { code, stdout } = await explain('shop/deploy/checkout');
     assert.equal(code, 0);
-    assert.match(stdout, /^Config +ConfigMap tapfix\/tapfix-config is not there, or not for you to read: taken were the defaults and every namespace; --config FILE says which$/m); // prettier-ignore
+    assert.match(
+      stdout,
+      /^Config +ConfigMap tapfix\/tapfix-config is not there, or not for you to read: taken were the defaults and every namespace; --config FILE says which$/m,
+    );
   });
 
   const refusals: [string, string, number, RegExp, RegExp?][] = [
@@ -121,9 +153,26 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     ],
     ['no such namespace', 'shoop/Deployment/checkout', 1, /^there is no namespace shoop$/],
     ['no such kind', 'shop/Deploymnet/checkout', 2, /^tapfix knows no kind "Deploymnet": did you mean Deployment\?$/],
-    ['not what is asked for', 'checkout', 2, /^"checkout" is not NAMESPACE\/KIND\/NAME: write it like shop\/Deployment\/checkout$/], // prettier-ignore
-    ['no rights on it', 'shop/Deployment/checkout', 1, /^you may not read Deployment checkout in shop: User "ada" cannot do that$/, /deployments/], // prettier-ignore
-    ['no rights on its pods', 'shop/Deployment/checkout', 1, /^you have not the rights to look: User "ada" cannot do that$/, /pods/], // prettier-ignore
+    [
+      'not what is asked for',
+      'checkout',
+      2,
+      /^"checkout" is not NAMESPACE\/KIND\/NAME: write it like shop\/Deployment\/checkout$/,
+    ],
+    [
+      'no rights on it',
+      'shop/Deployment/checkout',
+      1,
+      /^you may not read Deployment checkout in shop: User "ada" cannot do that$/,
+      /deployments/,
+    ],
+    [
+      'no rights on its pods',
+      'shop/Deployment/checkout',
+      1,
+      /^you have not the rights to look: User "ada" cannot do that$/,
+      /pods/,
+    ],
   ];
   for (const [name, what, exitCode, line, forbidden] of refusals)
     test(`${name}: one line`, async (t) => {

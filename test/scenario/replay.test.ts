@@ -14,7 +14,6 @@ describe('tapfix replay', { concurrency: 3 }, () => {
     ['events', 'control-plane'],
     ['node-events', 'real-node'],
   ])
-    // prettier-ignore
     test(`${file}.json gives what is written down`, async (t) => {
       const configFile = join(await aFolder(t), 'config.yaml');
       await writeFile(configFile, JSON.stringify(config));

@@ -1,5 +1,4 @@
-import { actionNames } from '../../src/config/vocabulary.ts';
-import type { Config } from '../../src/config/schema.ts';
+import { actionNames, type Config } from '../../src/config/schema.ts';
 
 /** A valid configuration; each test names only what it is about. */
 export const aConfig = (over: Partial<Config> = {}): Config => ({

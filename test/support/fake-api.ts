@@ -154,7 +154,13 @@ export function fakeServer(clock: Clock) {
       await options.after?.(full);
       return answer;
     }
-    const about = ({ kind, namespace, name, subresource }: Ref, { dryRun = false }: WriteOptions = {}) => ({ kind, namespace, name, subresource, dryRun }); // prettier-ignore
+    const about = ({ kind, namespace, name, subresource }: Ref, { dryRun = false }: WriteOptions = {}) => ({
+      kind,
+      namespace,
+      name,
+      subresource,
+      dryRun,
+    });
     return {
       get: (ref) => serve({ verb: 'get', ...about(ref) }, () => store.get(keyOf(ref)) as never),
       list: (kind, namespace, selector) =>

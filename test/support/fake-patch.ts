@@ -21,7 +21,10 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 export function jsonPatch<T>(target: T, ops: readonly JsonPatchOp[]): T {
   const patched = structuredClone(target);
   for (const { op, path, value } of ops) {
-    const keys = path.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
+    const keys = path
+      .split('/')
+      .slice(1)
+      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
     const last = keys.pop()!;
     const parent = keys.reduce<unknown>((node, key) => (node as Tree | undefined)?.[key], patched) as Tree | undefined;
     if (!parent) throw invalid(`${op} operation does not apply: doc is missing path: "${path}"`);

@@ -105,14 +105,26 @@ export function createSocketHub(responses: () => string) {
         via,
       }: PressOptions = {},
     ) {
-      const acted = { type: 'button', action_id: 'press-0', block_id: 'b', value: data, action_ts: `${Date.now()}.${presses.length}` }; // prettier-ignore
+      const acted = {
+        type: 'button',
+        action_id: 'press-0',
+        block_id: 'b',
+        value: data,
+        action_ts: `${Date.now()}.${presses.length}`,
+      };
       const press: Delivered = {
         type: 'interactive',
         payload: {
           type: 'block_actions',
           user: { id: from, username: 'ada', team_id: 'T012' },
           api_app_id: 'A012',
-          container: { type: 'message', message_ts: message, channel_id: channel, is_ephemeral: ephemeral, ...(thread && { thread_ts: thread }) }, // prettier-ignore
+          container: {
+            type: 'message',
+            message_ts: message,
+            channel_id: channel,
+            is_ephemeral: ephemeral,
+            ...(thread && { thread_ts: thread }),
+          },
           trigger_id: randomUUID(),
           response_url: `${responses()}/${presses.length}`,
           channel: { id: channel, name: 'ops' },
@@ -140,7 +152,14 @@ export function createSocketHub(responses: () => string) {
     },
     /** Somebody writes "@tapfix text". */
     mention(text: string, { from = 'U012AB3CD', channel = 'C0123456789', thread, via }: PressOptions = {}) {
-      const event = { type: 'app_mention', user: from, text: `<@U0BOT> ${text}`, channel, ts: '9.9', ...(thread && { thread_ts: thread }) }; // prettier-ignore
+      const event = {
+        type: 'app_mention',
+        user: from,
+        text: `<@U0BOT> ${text}`,
+        channel,
+        ts: '9.9',
+        ...(thread && { thread_ts: thread }),
+      };
       const payload = { type: 'event_callback', event_id: randomUUID(), api_app_id: 'A012', event };
       const press: Delivered = { type: 'events_api', payload, acks: [] };
       return deliver(press, via) ? presses.push(press) - 1 : undefined;

@@ -34,7 +34,10 @@ export function aRollout(options: RolloutOptions = {}) {
   const clock = fakeClock();
   const server = fakeServer(clock);
   const app = (over: object = {}): object => ({ name: 'app', image: 'shop/web:1.41', ...over });
-  const template = (container: object, spec: object = {}) => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [container], ...spec } }); // prettier-ignore
+  const template = (container: object, spec: object = {}) => ({
+    metadata: { labels: { app: 'web' } },
+    spec: { containers: [container], ...spec },
+  });
   const templates = [
     template(app(options.before), options.beforeSpec),
     template(app(options.after), options.afterSpec),
@@ -44,18 +47,37 @@ export function aRollout(options: RolloutOptions = {}) {
   const deployment = server.seed('Deployment', 'shop', {
     metadata: { name: 'web', annotations: revision(2), ...metadata },
     spec: { replicas: 3, selector: { matchLabels: { app: 'web' } }, template: templates[1], ...spec },
-    status: { observedGeneration: 9, replicas: 3, updatedReplicas: 1, readyReplicas: 2, availableReplicas: 2, ...status },
-  }); // prettier-ignore
-  const owned = (kind: string, name: string, uid: string) => ({ ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }] }); // prettier-ignore
+    status: {
+      observedGeneration: 9,
+      replicas: 3,
+      updatedReplicas: 1,
+      readyReplicas: 2,
+      availableReplicas: 2,
+      ...status,
+    },
+  });
+  const owned = (kind: string, name: string, uid: string) => ({
+    ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }],
+  });
   const sets = templates.map((one, n) =>
     server.seed('ReplicaSet', 'shop', {
-      metadata: { name: `web-${n + 1}`, labels: { app: 'web' }, annotations: revision(n + 1), ...owned('Deployment', 'web', deployment.metadata.uid) }, // prettier-ignore
+      metadata: {
+        name: `web-${n + 1}`,
+        labels: { app: 'web' },
+        annotations: revision(n + 1),
+        ...owned('Deployment', 'web', deployment.metadata.uid),
+      },
       spec: { replicas: n === 0 ? 0 : 1, template: one },
       status: { replicas: n === 0 ? 0 : 1, availableReplicas: 0 },
     }),
   );
   const seedPod = (name: string, set: number, pod: PodState): void => {
-    const { state = { running: { startedAt: '2026-11-16T03:00:00Z' } }, lastState = {}, restarts = 0, ready = false } = pod; // prettier-ignore
+    const {
+      state = { running: { startedAt: '2026-11-16T03:00:00Z' } },
+      lastState = {},
+      restarts = 0,
+      ready = false,
+    } = pod;
     const { uid, name: owner } = sets[set]!.metadata;
     server.seed('Pod', 'shop', {
       metadata: {
@@ -81,12 +103,23 @@ export function aRollout(options: RolloutOptions = {}) {
     history.observe({ ...first, desired: 0, available: 0 }, clock.now());
   }
   /** What the event says, about the pod of that name or any object. */
-  const say = (reason: string, message: string, about: { kind: 'Pod' | 'Deployment' | 'ReplicaSet'; name: string } = { kind: 'Pod', name: 'web-2-0' }): void => {
+  const say = (
+    reason: string,
+    message: string,
+    about: { kind: 'Pod' | 'Deployment' | 'ReplicaSet'; name: string } = { kind: 'Pod', name: 'web-2-0' },
+  ): void => {
     const { uid } = server.get(about.kind, 'shop', about.name)!.metadata;
     const name = `e-${server.list('Event').length}`;
     const at = new Date(clock.now() - 1_000).toISOString();
-    server.seed('Event', 'shop', { metadata: { name }, type: 'Warning', reason, message, lastTimestamp: at, involvedObject: { ...about, namespace: 'shop', uid } });
-  }; // prettier-ignore
+    server.seed('Event', 'shop', {
+      metadata: { name },
+      type: 'Warning',
+      reason,
+      message,
+      lastTimestamp: at,
+      involvedObject: { ...about, namespace: 'shop', uid },
+    });
+  };
   const ask = (
     failureClass: string,
     over: Partial<DeriveDeps> = {},
@@ -110,5 +143,12 @@ export const waiting = (reason: string, message = ''): PodState => ({ state: { w
 export const killed = (restarts = 3): PodState => ({
   restarts,
   state: { waiting: { reason: 'CrashLoopBackOff' } },
-  lastState: { terminated: { reason: 'OOMKilled', exitCode: 137, startedAt: '2026-11-16T03:11:00Z', finishedAt: '2026-11-16T03:11:20Z' } },
-}); // prettier-ignore
+  lastState: {
+    terminated: {
+      reason: 'OOMKilled',
+      exitCode: 137,
+      startedAt: '2026-11-16T03:11:00Z',
+      finishedAt: '2026-11-16T03:11:20Z',
+    },
+  },
+});

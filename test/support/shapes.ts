@@ -50,9 +50,27 @@ export function make({ namespace, kind, name, times, seed }: Plan, id: number): 
   let chance = 0;
   const next = (): number => seed[chance++ % seed.length]! + chance * 7_919;
   const add = (of: string, called: string, owner?: Thing, spec?: object): Thing => {
-    const reference = owner && ({ apiVersion: apiVersions[owner.kind] ?? 'apps/v1', kind: owner.kind, name: owner.metadata.name, uid: owner.metadata.uid, controller: true } satisfies OwnerReference); // prettier-ignore
-    const metadata = { name: called, namespace, uid: `${id}-${things.length}`, resourceVersion: '1', creationTimestamp: '' }; // prettier-ignore
-    const thing = { kind: of, metadata: { ...metadata, ...(reference && { ownerReferences: [reference] }) }, ...(spec && { spec }) }; // prettier-ignore
+    const reference =
+      owner &&
+      ({
+        apiVersion: apiVersions[owner.kind] ?? 'apps/v1',
+        kind: owner.kind,
+        name: owner.metadata.name,
+        uid: owner.metadata.uid,
+        controller: true,
+      } satisfies OwnerReference);
+    const metadata = {
+      name: called,
+      namespace,
+      uid: `${id}-${things.length}`,
+      resourceVersion: '1',
+      creationTimestamp: '',
+    };
+    const thing = {
+      kind: of,
+      metadata: { ...metadata, ...(reference && { ownerReferences: [reference] }) },
+      ...(spec && { spec }),
+    };
     things.push(thing);
     return thing;
   };
@@ -92,9 +110,30 @@ export function make({ namespace, kind, name, times, seed }: Plan, id: number): 
 
 const word = fc.constantFrom('web', 'web', 'api', 'payments-worker', 'payments-server');
 /** Endings that Kubernetes could have made, as people choose them to spite us. */
-const ending = fc.constantFrom('', '', '', '', '-7d9f8b6c5d', '-7d9f8b6c5d', '-5d9f8b', '-x2x4z', '-0', '-24567', '-29913000', '-29913000-x2x4z', '-7d9f8b6c5d-x2x4z', '-x2x4z-0', '-grpcsvr'); // prettier-ignore
-const long = fc.integer({ min: 44, max: 60 }).map((length) => 'a-very-long-name-that-somebody-thought-was-a-good-idea-for-it'.slice(0, length).replace(/-$/, 'x')); // prettier-ignore
-const name = fc.oneof({ weight: 5, arbitrary: fc.tuple(word, ending).map((parts) => parts.join('')) }, { weight: 1, arbitrary: long }); // prettier-ignore
+const ending = fc.constantFrom(
+  '',
+  '',
+  '',
+  '',
+  '-7d9f8b6c5d',
+  '-7d9f8b6c5d',
+  '-5d9f8b',
+  '-x2x4z',
+  '-0',
+  '-24567',
+  '-29913000',
+  '-29913000-x2x4z',
+  '-7d9f8b6c5d-x2x4z',
+  '-x2x4z-0',
+  '-grpcsvr',
+);
+const long = fc
+  .integer({ min: 44, max: 60 })
+  .map((length) => 'a-very-long-name-that-somebody-thought-was-a-good-idea-for-it'.slice(0, length).replace(/-$/, 'x'));
+const name = fc.oneof(
+  { weight: 5, arbitrary: fc.tuple(word, ending).map((parts) => parts.join('')) },
+  { weight: 1, arbitrary: long },
+);
 
 export const plan: fc.Arbitrary<Plan> = fc.record({
   namespace: fc.constantFrom('shop', 'shop', 'shop', 'shop-eu'),

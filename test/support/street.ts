@@ -1,16 +1,15 @@
+import { hasTargetChanged } from '../../src/actions/table.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { readHealth } from '../../src/diagnosis/health.ts';
 import { createHistory } from '../../src/health/history.ts';
 import { createLedger } from '../../src/incidents/ledger.ts';
-import { createOwnerResolver } from '../../src/incidents/owner.ts';
 import { createTracker, type TrackerDeps } from '../../src/incidents/tracker.ts';
+import { createOwnerResolver } from '../../src/kube/owners.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { viewPod } from '../../src/kube/views.ts';
 import { derive } from '../../src/proposals/derive.ts';
-import { hasTargetChanged } from '../../src/proposals/target.ts';
-import { detectEvent } from '../../src/signals/detect-event.ts';
-import { detectPod } from '../../src/signals/detect-pod.ts';
+import { detectEvent, detectPod } from '../../src/signals/detect.ts';
 import type { Signal } from '../../src/signals/signal.ts';
-import type { Config } from '../../src/config/schema.ts';
 import { aConfig } from './config.ts';
 import { type FakeServer, fakeServer } from './fake-api.ts';
 import { fakeClock } from './fake-clock.ts';
@@ -148,7 +147,9 @@ export function block({ server }: Street, name: string): void {
 export function failedCreate({ server }: Pick<Street, 'server'>, name: string, namespace = 'shop'): Signal {
   const { uid } = server.get('ReplicaSet', namespace, `${name}-7d9f8b6c5d`)!.metadata;
   const object = { kind: 'ReplicaSet', name: `${name}-7d9f8b6c5d`, uid, namespace };
-  return detectEvent(anEvent({ namespace, reason: 'FailedCreate', message: `Error creating: ${refusal('tight')}`, object }))!; // prettier-ignore
+  return detectEvent(
+    anEvent({ namespace, reason: 'FailedCreate', message: `Error creating: ${refusal('tight')}`, object }),
+  )!;
 }
 
 const pod = 'checkout-6b8c9d7f54-x2x4z';

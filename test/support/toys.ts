@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config/schema.ts';
-import type { LiveHealth } from '../../src/health/live.ts';
-import { gone } from '../../src/health/workload.ts';
+import type { LiveHealth } from '../../src/health/trouble.ts';
+import { gone } from '../../src/health/workload-health.ts';
 import type { ActionSpec } from '../../src/kube/remediation.ts';
 import type { Kind } from '../../src/kube/resources.ts';
 import type { Signal } from '../../src/signals/signal.ts';
@@ -44,8 +44,8 @@ export function aToyStreet(over: Partial<Config> = {}) {
     kind: Kind = 'Deployment',
     namespace = 'shop',
   ): { kind: Kind; name: string; uid: string } {
-    // prettier-ignore
-    const there = street.server.get(kind, namespace, name) ?? street.server.seed(kind, namespace, { metadata: { name } });
+    const there =
+      street.server.get(kind, namespace, name) ?? street.server.seed(kind, namespace, { metadata: { name } });
     return { kind, name, uid: there.metadata.uid };
   }
 

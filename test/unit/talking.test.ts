@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createTalking } from '../../src/app/channel-registry.ts';
 import type { Channel, ChannelName } from '../../src/channels/channel.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createReadiness } from '../../src/ops/readiness.ts';
-import { createTalking } from '../../src/talking.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 function aChannel(name: ChannelName, log: string[], id: string = name): Channel {
@@ -29,14 +29,26 @@ test('channels come and go: nothing is received before all is listed, and one th
   const listed = Promise.withResolvers<void>();
   const stop = new AbortController();
   const readiness = createReadiness();
-  const talking = createTalking({ clock, metrics: createMetrics(), readiness, listed: listed.promise, signal: stop.signal, handlers }); // prettier-ignore
+  const talking = createTalking({
+    clock,
+    metrics: createMetrics(),
+    readiness,
+    listed: listed.promise,
+    signal: stop.signal,
+    handlers,
+  });
   const [telegram, slack] = [aChannel('telegram', log), aChannel('slack', log)];
   talking.use(new Map([['telegram', telegram]]));
   await clock.advance(0);
   assert.deepEqual(log, []);
   listed.resolve();
   await clock.advance(0);
-  talking.use(new Map([['telegram', telegram], ['slack', slack]])); // prettier-ignore
+  talking.use(
+    new Map([
+      ['telegram', telegram],
+      ['slack', slack],
+    ]),
+  );
   await clock.advance(0);
   assert.deepEqual(log, ['telegram runs', 'slack runs']);
 

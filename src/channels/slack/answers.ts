@@ -2,11 +2,10 @@ import { fetch } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Answer } from '../channel.ts';
-import type { Patience, WebClient } from './client.ts';
-import type { Deed } from './deeds.ts';
-import { SlackTrouble, ofStatus, troubleOf } from './errors.ts';
-import type { Rendered } from './render.ts';
-import { escapeText, renderSlack } from './render.ts';
+import { ofStatus, SlackTrouble, troubleOf } from './failures.ts';
+import type { Deed } from './presses.ts';
+import { escapeText, type Rendered, renderSlack } from './render.ts';
+import type { Patience, WebClient } from './slack-client.ts';
 
 export interface AnswersDeps {
   web: () => Promise<WebClient>;

@@ -1,10 +1,7 @@
-import { untilAborted } from '../../lib/abort.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, untilAborted } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Endpoint, WebClient } from './client.ts';
-import { createWebClient } from './client.ts';
-import type { Trouble } from './errors.ts';
-import { asOutboxError, tokenRetryMs, troubleIn, troubleOf } from './errors.ts';
+import { asOutboxError, tokenRetryMs, type Trouble, troubleIn, troubleOf } from './failures.ts';
+import { createWebClient, type Endpoint, type WebClient } from './slack-client.ts';
 
 export interface CallsDeps {
   /** Read again for every call, so that a rotated token is used at once. */

@@ -1,18 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../notices/message.ts';
-import type { Channel, ChannelHealth, Handlers, Place } from '../channel.ts';
-import { paced } from '../pace.ts';
+import type { Message } from '../../notices/cards/message.ts';
+import { type Channel, type ChannelHealth, type Handlers, paced, type Place } from '../channel.ts';
 import { createAnswers } from './answers.ts';
 import { createCalls } from './calls.ts';
-import type { Patience } from './client.ts';
-import { usualPatience } from './client.ts';
-import { SlackTrouble, garbage, isBadMarkup, isGone, noToken, troubleOf } from './errors.ts';
+import { garbage, isBadMarkup, isGone, noToken, SlackTrouble, troubleOf } from './failures.ts';
 import { createPresses } from './presses.ts';
-import type { Receiver } from './receive.ts';
-import { createReceiver } from './receive.ts';
-import type { Rendered } from './render.ts';
-import { renderPlainly, renderSlack } from './render.ts';
+import { type Rendered, renderPlainly, renderSlack } from './render.ts';
+import { type Patience, usualPatience } from './slack-client.ts';
+import { createReceiver, type Receiver } from './socket.ts';
 
 type ReadToken = () => Promise<string | undefined>;
 

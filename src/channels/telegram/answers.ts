@@ -1,11 +1,11 @@
 import type { Api } from 'grammy';
 import type { Clock } from '../../lib/clock.ts';
-import { cut } from '../../lib/cut.ts';
 import { messageOf, RetryLater } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../notices/message.ts';
+import { cut } from '../../lib/text.ts';
+import type { Message } from '../../notices/cards/message.ts';
 import type { Answer, Command, Place, Press } from '../channel.ts';
-import { asOutboxError, isStalePress } from './errors.ts';
+import { asOutboxError, isStalePress } from './failures.ts';
 
 export interface AnswersDeps {
   api: () => Promise<Api>;

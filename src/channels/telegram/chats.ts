@@ -1,8 +1,7 @@
 import { GrammyError } from 'grammy';
 import type { Log } from '../../lib/log.ts';
 import { ChatMoved, type Place } from '../channel.ts';
-import type { Trouble } from './errors.ts';
-import { troubleIn } from './errors.ts';
+import { type Trouble, troubleIn } from './failures.ts';
 
 /** Which chats can be written to, and where those went that became a supergroup. */
 export interface Chats {

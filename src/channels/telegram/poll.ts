@@ -1,16 +1,60 @@
 import type { Api } from 'grammy';
-import type { CallbackQuery, Update } from 'grammy/types';
+import type { CallbackQuery, Message, Update } from 'grammy/types';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { type Answer, type Channel, type ChannelHealth, ChatMoved, type Command, type Handlers } from '../channel.ts';
+import {
+  type Answer,
+  type Channel,
+  type ChannelHealth,
+  ChatMoved,
+  type Command,
+  type Handlers,
+  type Place,
+  type Press,
+} from '../channel.ts';
 import type { Answers } from './answers.ts';
-import type { Trouble } from './errors.ts';
-import { troubleIn, troubleOf } from './errors.ts';
 import type { Chats } from './chats.ts';
-import { commandOf, pressOf } from './updates.ts';
+import { type Trouble, troubleIn, troubleOf } from './failures.ts';
 
-export interface PollerDeps {
+/** What somebody pressed; undefined: not a button of a message that can be known. */
+function pressOf({ data, from, message }: CallbackQuery, botId: number): Press | undefined {
+  if (data === undefined || !message) return undefined;
+  const isOurs = 'from' in message && message.from?.id === botId && !('forward_origin' in message);
+  return {
+    channel: 'telegram',
+    by: `telegram:${from.id}`,
+    name: from.username ?? from.first_name,
+    place: placeOf(message),
+    message: String(message.message_id),
+    data,
+    ...(isOurs && { ours: true as const }),
+  };
+}
+
+/** "/open", "/open@our_bot": what somebody wrote to us; in a group others talk to other bots. */
+function commandOf(message: Message, botName: string | undefined): Command | undefined {
+  const { from, text } = message;
+  const [, word, addressee, rest] = /^\/([a-z_]+)(?:@(\w+))?(?:\s+(.*))?$/is.exec(text ?? '') ?? [];
+  if (!word || !from || from.is_bot || 'forward_origin' in message) return undefined;
+  if (addressee !== undefined && addressee.toLowerCase() !== botName?.toLowerCase()) return undefined;
+  const replyTo = message.reply_to_message?.message_id;
+  return {
+    channel: 'telegram',
+    by: `telegram:${from.id}`,
+    name: from.username ?? from.first_name,
+    place: placeOf(message),
+    text: `${word.toLowerCase()} ${rest ?? ''}`.trim(),
+    ...(replyTo !== undefined && { replyTo: String(replyTo) }),
+  };
+}
+
+function placeOf(message: NonNullable<CallbackQuery['message']>): Place {
+  const topic = 'message_thread_id' in message && message.is_topic_message ? message.message_thread_id : undefined;
+  return { chat: String(message.chat.id), ...(topic !== undefined && { thread: String(topic) }) };
+}
+
+interface PollerDeps {
   api: () => Promise<Api>;
   answers: Answers;
   chats: Chats;

@@ -1,16 +1,42 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
-import type { Card, Line, Message, Row } from '../../notices/message.ts';
-import { cut } from '../../lib/cut.ts';
+import { cut } from '../../lib/text.ts';
+import type { Card, Line, Message, Row } from '../../notices/cards/message.ts';
 import { dots, insteadOfCommand } from '../lines.ts';
-import type { Markup } from './markup.ts';
-import { html, plain } from './markup.ts';
+
+/** How a message is dressed: in Telegram's HTML, or not at all. */
+interface Markup {
+  /** Everything from the cluster goes through here. */
+  words(text: string): string;
+  /* These take what is dressed already. */
+  strong(text: string): string;
+  exact(text: string): string;
+  folded(text: string): string;
+  /** What Telegram counts. */
+  visible(text: string): string;
+}
+
+/** Only these four are decoded by Telegram. */
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** https://core.telegram.org/bots/api#html-style */
+export const html: Markup = {
+  words: escapeHtml,
+  strong: (text) => `<b>${text}</b>`,
+  exact: (text) => `<pre>${text}</pre>`,
+  folded: (text) => `<blockquote expandable>${text}</blockquote>`,
+  visible: (text) => text.replace(/<[^>]*>/g, '').replace(/&(lt|gt|amp|quot);/g, '.'),
+};
+
+const asItIs = (text: string): string => text;
+const plain: Markup = { words: asItIs, strong: asItIs, exact: asItIs, folded: asItIs, visible: asItIs };
 
 /** Longest button payload, in bytes: https://core.telegram.org/bots/api#inlinekeyboardbutton */
 const maxPayloadBytes = 64;
 /** Longest message text after entities parsing: https://core.telegram.org/bots/api#sendmessage */
 export const maxText = 4096;
 
-export interface Rendered {
+interface Rendered {
   html: string;
   keyboard: InlineKeyboardMarkup;
 }

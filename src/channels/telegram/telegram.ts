@@ -1,12 +1,11 @@
 import { Api } from 'grammy';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../notices/message.ts';
-import { type Channel, type ChannelHealth, ChatMoved, type Place } from '../channel.ts';
-import { paced } from '../pace.ts';
-import { NoToken, asOutboxError, isBadMarkup, isGone, isLeftBehind, isNotModified, isTopicGone } from './errors.ts';
-import { createChats } from './chats.ts';
+import type { Message } from '../../notices/cards/message.ts';
+import { type Channel, type ChannelHealth, ChatMoved, paced, type Place } from '../channel.ts';
 import { createAnswers } from './answers.ts';
+import { createChats } from './chats.ts';
+import { asOutboxError, isBadMarkup, isGone, isLeftBehind, isNotModified, isTopicGone, NoToken } from './failures.ts';
 import { createPoller } from './poll.ts';
 import { plainText, renderTelegram } from './render.ts';
 

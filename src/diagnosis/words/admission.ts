@@ -1,4 +1,4 @@
-import { line } from '../../lib/plain.ts';
+import { line } from '../../lib/text.ts';
 
 /** Who said no, and why, in plain words. */
 export interface Denial {
@@ -23,21 +23,57 @@ const unsaid = (text: string): string =>
 
 /** As the API server words them in v1.36, and older ones before that. */
 const rules: readonly Rule[] = [
-  [/violates PodSecurity "([^":]+)(?::[^"]*)?": ([\s\S]+)$/, ([, level, what]) => ({ by: `Pod Security level ${level}`, why: violations(what!) })],
-  [/ValidatingAdmissionPolicy '([^']+)'(?: with binding '([^']+)')? denied request:? ?([\s\S]*)$/, ([, policy, binding, why]) => ({ by: `policy ${policy}${binding ? ` (binding ${binding})` : ''}`, why: cause(why!) })],
-  [/admission webhook "([^"]+)" denied the request(?: without explanation)?:? ?([\s\S]*)$/, ([, name, why]) => ({ by: `webhook ${name}`, why: cause(why!) })],
-  [/failed calling webhook "([^"]+)": ([\s\S]*)$/, ([, name, why]) => ({ by: `webhook ${name}`, why: `it does not answer: ${lastCause(why!)}` })],
-  [/failed quota: ([^:]+): must specify ([\s\S]+)$/, ([, quota, what]) => ({ by: `quota ${quota}`, why: `every container must say ${unsaid(what!)}` })],
+  [
+    /violates PodSecurity "([^":]+)(?::[^"]*)?": ([\s\S]+)$/,
+    ([, level, what]) => ({ by: `Pod Security level ${level}`, why: violations(what!) }),
+  ],
+  [
+    /ValidatingAdmissionPolicy '([^']+)'(?: with binding '([^']+)')? denied request:? ?([\s\S]*)$/,
+    ([, policy, binding, why]) => ({
+      by: `policy ${policy}${binding ? ` (binding ${binding})` : ''}`,
+      why: cause(why!),
+    }),
+  ],
+  [
+    /admission webhook "([^"]+)" denied the request(?: without explanation)?:? ?([\s\S]*)$/,
+    ([, name, why]) => ({ by: `webhook ${name}`, why: cause(why!) }),
+  ],
+  [
+    /failed calling webhook "([^"]+)": ([\s\S]*)$/,
+    ([, name, why]) => ({ by: `webhook ${name}`, why: `it does not answer: ${lastCause(why!)}` }),
+  ],
+  [
+    /failed quota: ([^:]+): must specify ([\s\S]+)$/,
+    ([, quota, what]) => ({ by: `quota ${quota}`, why: `every container must say ${unsaid(what!)}` }),
+  ],
   [/exceeded quota: ([^,\s]+), ([\s\S]+)$/, ([, quota, what]) => ({ by: `quota ${quota}`, why: cause(what!) })],
-  [/is forbidden: (\[?(?:minimum|maximum) \S+ usage per [\s\S]+|\[?\S+ max limit to request ratio per [\s\S]+)$/, ([, what]) => ({ by: 'a LimitRange', why: cause(what!.replace(/^\[|\]$/g, '')) })],
-  [/error looking up service account [^:]+: serviceaccount "([^"]+)" not found/, ([, name]) => ({ by: 'the API server', why: `ServiceAccount ${name} does not exist` })],
-  [/no PriorityClass with name (\S+) was found/, ([, name]) => ({ by: 'the API server', why: `PriorityClass ${name} does not exist` })],
-  [/RuntimeClass "([^"]+)" not found/, ([, name]) => ({ by: 'the API server', why: `RuntimeClass ${name} does not exist` })],
-  [/unable to validate against any security context constraint: ([\s\S]+)$/, ([, why]) => ({ by: 'every SecurityContextConstraint', why: cause(why!) })],
+  [
+    /is forbidden: (\[?(?:minimum|maximum) \S+ usage per [\s\S]+|\[?\S+ max limit to request ratio per [\s\S]+)$/,
+    ([, what]) => ({ by: 'a LimitRange', why: cause(what!.replace(/^\[|\]$/g, '')) }),
+  ],
+  [
+    /error looking up service account [^:]+: serviceaccount "([^"]+)" not found/,
+    ([, name]) => ({ by: 'the API server', why: `ServiceAccount ${name} does not exist` }),
+  ],
+  [
+    /no PriorityClass with name (\S+) was found/,
+    ([, name]) => ({ by: 'the API server', why: `PriorityClass ${name} does not exist` }),
+  ],
+  [
+    /RuntimeClass "([^"]+)" not found/,
+    ([, name]) => ({ by: 'the API server', why: `RuntimeClass ${name} does not exist` }),
+  ],
+  [
+    /unable to validate against any security context constraint: ([\s\S]+)$/,
+    ([, why]) => ({ by: 'every SecurityContextConstraint', why: cause(why!) }),
+  ],
   [/because it is being terminated/, () => ({ by: 'the API server', why: 'the namespace is being deleted' })],
-  [/(?:Pod|pods) "[^"]*" is invalid: ([\s\S]+)$/, ([, why]) => ({ by: 'the API server', why: `the pod spec is not valid: ${cause(why!)}` })],
+  [
+    /(?:Pod|pods) "[^"]*" is invalid: ([\s\S]+)$/,
+    ([, why]) => ({ by: 'the API server', why: `the pod spec is not valid: ${cause(why!)}` }),
+  ],
   [/is forbidden: ([\s\S]+)$/, ([, why]) => ({ by: 'the API server', why: cause(why!) })],
-]; // prettier-ignore
+];
 
 /** Of `Post "https://...": dial tcp 10.0.0.1:443: connect: connection refused` the end is what a person looks for. */
 const lastCause = (text: string): string => {

@@ -1,5 +1,4 @@
-import { counted } from '../../lib/counted.ts';
-import { line } from '../../lib/plain.ts';
+import { counted, line } from '../../lib/text.ts';
 
 /** What the pod asks for, by resource, as a person wrote it: "cpu" to "4". */
 export type Asks = ReadonlyMap<string, string>;
@@ -63,18 +62,42 @@ const phrases: readonly [RegExp, Phrase][] = [
   [/^node\(s\) had taints that the pod didn't tolerate$/, has('taints that the pod does not tolerate')],
   [/^node\(s\) were unschedulable$/, is('cordoned')],
   [/^node\(s\) were not ready$/, is('not ready')],
-  [/^node\(s\) didn't match (?:Pod's node affinity(?:\/selector)?|node affinity|node selector)$/, does("does not match the pod's node selector", "do not match the pod's node selector")], // prettier-ignore
-  [/^node\(s\) didn't (?:match|satisfy existing pods) (?:pod )?anti-affinity rules$/, does('has a pod that it must not stand beside', 'have pods that it must not stand beside')], // prettier-ignore
-  [/^node\(s\) didn't match pod affinity\/anti-affinity(?: rules)?$/, does('does not match its pod affinity', 'do not match its pod affinity')], // prettier-ignore
-  [/^node\(s\) didn't match pod affinity rules$/, does('lacks the pods that it wants to stand beside', 'lack the pods that it wants to stand beside')], // prettier-ignore
-  [/^node\(s\) didn't match pod topology spread constraints(?: \(missing required label\))?$/, does('would break its topology spread', 'would break its topology spread')], // prettier-ignore
-  [/^node\(s\) didn't have free ports for the requested pod ports$/, does('has its host port in use', 'have its host port in use')], // prettier-ignore
+  [
+    /^node\(s\) didn't match (?:Pod's node affinity(?:\/selector)?|node affinity|node selector)$/,
+    does("does not match the pod's node selector", "do not match the pod's node selector"),
+  ],
+  [
+    /^node\(s\) didn't (?:match|satisfy existing pods) (?:pod )?anti-affinity rules$/,
+    does('has a pod that it must not stand beside', 'have pods that it must not stand beside'),
+  ],
+  [
+    /^node\(s\) didn't match pod affinity\/anti-affinity(?: rules)?$/,
+    does('does not match its pod affinity', 'do not match its pod affinity'),
+  ],
+  [
+    /^node\(s\) didn't match pod affinity rules$/,
+    does('lacks the pods that it wants to stand beside', 'lack the pods that it wants to stand beside'),
+  ],
+  [
+    /^node\(s\) didn't match pod topology spread constraints(?: \(missing required label\))?$/,
+    does('would break its topology spread', 'would break its topology spread'),
+  ],
+  [
+    /^node\(s\) didn't have free ports for the requested pod ports$/,
+    does('has its host port in use', 'have its host port in use'),
+  ],
   [/^node\(s\) didn't match the requested (?:node name|hostname)$/, is('not the node that it names')],
-  [/^node\(s\) (?:had volume node affinity conflict|didn't match PersistentVolume's node affinity)$/, does('cannot reach its volume', 'cannot reach its volume')], // prettier-ignore
+  [
+    /^node\(s\) (?:had volume node affinity conflict|didn't match PersistentVolume's node affinity)$/,
+    does('cannot reach its volume', 'cannot reach its volume'),
+  ],
   [/^node\(s\) had no available volume zone$/, is('in another zone than its volume')],
   [/^node\(s\) exceed max volume count$/, has('all the volumes allowed')],
   [/^node\(s\) had no available disk$/, does('has its disk in use', 'have its disk in use')],
-  [/^node\(s\) unavailable due to PersistentVolumeClaim with ReadWriteOncePod .*$/, does('cannot have its volume: another pod uses it', 'cannot have its volume: another pod uses it')], // prettier-ignore
+  [
+    /^node\(s\) unavailable due to PersistentVolumeClaim with ReadWriteOncePod .*$/,
+    does('cannot have its volume: another pod uses it', 'cannot have its volume: another pod uses it'),
+  ],
   [/^node\(s\) did not have enough free storage$/, has('too little free storage')],
   [/^node\(s\) didn't find available persistent volumes to bind$/, has('no volume for its claim')],
 ];
@@ -82,11 +105,20 @@ const phrases: readonly [RegExp, Phrase][] = [
 /** About the pod, not about nodes. */
 const general: readonly [RegExp, (match: RegExpExecArray) => string][] = [
   [/^pod has unbound immediate PersistentVolumeClaims$/, () => 'its volume claim is not bound yet'],
-  [/^node\(s\) unavailable due to one or more pvc\(s\) bound to non-existent pv\(s\)$/, () => 'the volume of its claim is gone'], // prettier-ignore
+  [
+    /^node\(s\) unavailable due to one or more pvc\(s\) bound to non-existent pv\(s\)$/,
+    () => 'the volume of its claim is gone',
+  ],
   [/^persistentvolumeclaim "([^"]+)" not found$/, ([, name]) => `its volume claim ${name} does not exist`],
   [/^persistentvolumeclaim "([^"]+)" is being deleted$/, ([, name]) => `its volume claim ${name} is being deleted`],
-  [/^persistentvolumeclaim "([^"]+)" bound to non-existent persistentvolume "([^"]+)"$/, ([, claim, volume]) => `the volume ${volume} of its claim ${claim} is gone`], // prettier-ignore
-  [/^waiting for ephemeral volume controller to create the persistentvolumeclaim "([^"]+)"$/, ([, name]) => `its volume claim ${name} is not made yet`], // prettier-ignore
+  [
+    /^persistentvolumeclaim "([^"]+)" bound to non-existent persistentvolume "([^"]+)"$/,
+    ([, claim, volume]) => `the volume ${volume} of its claim ${claim} is gone`,
+  ],
+  [
+    /^waiting for ephemeral volume controller to create the persistentvolumeclaim "([^"]+)"$/,
+    ([, name]) => `its volume claim ${name} is not made yet`,
+  ],
 ];
 
 /**

@@ -52,8 +52,10 @@ export function createAccess({ clock, random, identity, tokens }: AccessDeps): A
     const { expirationSeconds = 3600, audiences } = tree(request['spec']);
     const seconds = count(expirationSeconds, Number.NaN);
     const field = 'spec.expirationSeconds';
-    if (!(seconds >= shortestSeconds)) throw invalid(subject, [wrong(field, expirationSeconds, 'may not specify a duration less than 10 minutes')]); // prettier-ignore
-    if (seconds > longestSeconds) throw invalid(subject, [wrong(field, seconds, 'may not specify a duration larger than 2^32 seconds')]); // prettier-ignore
+    if (!(seconds >= shortestSeconds))
+      throw invalid(subject, [wrong(field, expirationSeconds, 'may not specify a duration less than 10 minutes')]);
+    if (seconds > longestSeconds)
+      throw invalid(subject, [wrong(field, seconds, 'may not specify a duration larger than 2^32 seconds')]);
     const asked = Array.isArray(audiences) && audiences.length > 0 ? audiences.map(text) : [ourAudience];
     const { name, namespace = '', uid } = metadata;
     const expiresAtMs = clock.now() + seconds * 1000;

@@ -11,9 +11,11 @@ export function bind(core: Core, target: Target, body: Tree, isDryRun: boolean):
   const pod = mustFind(core, target);
   const { name, uid } = pod.metadata;
   const wanted = text(tree(body['metadata'])['uid']);
-  if (wanted && wanted !== uid) throw conflict('pods', name, `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`); // prettier-ignore
+  if (wanted && wanted !== uid)
+    throw conflict('pods', name, `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`);
   const assigned = text(pod.spec?.['nodeName']);
-  if (pod.metadata.deletionTimestamp) throw conflict('pods/binding', name, `pod ${name} is being deleted, cannot be assigned to a host`); // prettier-ignore
+  if (pod.metadata.deletionTimestamp)
+    throw conflict('pods/binding', name, `pod ${name} is being deleted, cannot be assigned to a host`);
   if (assigned) throw conflict('pods/binding', name, `pod ${name} is already assigned to node "${assigned}"`);
   if (!isDryRun) core.store.put(target.row, bound(pod, node, stamp(core.clock.now())));
   return success(201);

@@ -27,7 +27,8 @@ const needsNoBudget = ({ metadata, status }: Obj): boolean =>
 function mustBeWithinBudget(core: Core, pod: Obj, dryRun: boolean): void {
   const [budget, ...others] = budgetsOf(core, pod);
   if (!budget) return;
-  if (others.length > 0) throw internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'); // prettier-ignore
+  if (others.length > 0)
+    throw internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
   const { spec = {}, status = {} } = budget;
   const [healthy, desired] = [count(status['currentHealthy']), count(status['desiredHealthy'])];
   const mayGoUnhealthy = spec['unhealthyPodEvictionPolicy'] === 'AlwaysAllow' || (healthy >= desired && desired > 0);
@@ -40,7 +41,10 @@ function mustBeWithinBudget(core: Core, pod: Obj, dryRun: boolean): void {
 }
 
 function exhausted(name: string, healthy: number, desired: number): Refusal {
-  const why = healthy <= desired ? `needs ${desired} healthy pods and has ${healthy} currently` : 'does not allow evicting pods currently'; // prettier-ignore
+  const why =
+    healthy <= desired
+      ? `needs ${desired} healthy pods and has ${healthy} currently`
+      : 'does not allow evicting pods currently';
   const message = "Cannot evict pod as it would violate the pod's disruption budget.";
   const causes = [{ reason: 'DisruptionBudget', message: `The disruption budget ${name} ${why}` }];
   return new Refusal(429, 'TooManyRequests', message, { causes });

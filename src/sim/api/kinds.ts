@@ -49,16 +49,32 @@ const spec = { generation: 'spec' } as const;
 const extras: Record<string, Extra> = {
   Event: {
     fields: [
-      'type', 'reason', 'source', 'reportingComponent', 'involvedObject.kind', 'involvedObject.namespace', 'involvedObject.name',
-      'involvedObject.uid', 'involvedObject.apiVersion', 'involvedObject.resourceVersion', 'involvedObject.fieldPath',
+      'type',
+      'reason',
+      'source',
+      'reportingComponent',
+      'involvedObject.kind',
+      'involvedObject.namespace',
+      'involvedObject.name',
+      'involvedObject.uid',
+      'involvedObject.apiVersion',
+      'involvedObject.resourceVersion',
+      'involvedObject.fieldPath',
     ],
   },
   Pod: {
     ...spec,
     subresources: ['status', 'eviction', 'binding'],
     fields: [
-      'spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName', 'spec.hostNetwork',
-      'status.phase', 'status.podIP', 'status.podIPs', 'status.nominatedNodeName',
+      'spec.nodeName',
+      'spec.restartPolicy',
+      'spec.schedulerName',
+      'spec.serviceAccountName',
+      'spec.hostNetwork',
+      'status.phase',
+      'status.podIP',
+      'status.podIPs',
+      'status.nominatedNodeName',
     ],
   },
   ResourceQuota: withStatus,
@@ -79,7 +95,7 @@ const extras: Record<string, Extra> = {
   SubjectAccessReview: { review: true },
   SelfSubjectAccessReview: { review: true },
   Lease: { conditional: true },
-}; // prettier-ignore
+};
 
 /** Kinds that tapfix itself does not touch, but people in a demo, or its tests, do. */
 const more: Record<string, Resource> = {

@@ -1,8 +1,8 @@
 import type { Api } from '../../kube/api.ts';
-import { errorOf } from '../../kube/client-errors.ts';
-import type { Call, Transport } from '../../kube/client-transport.ts';
+import { type Call, errorOf, type Transport } from '../../kube/client-transport.ts';
 import { apiOver } from '../../kube/client.ts';
-import type { ApiAnswer, ApiRequest, ApiServer } from './server.ts';
+import type { Answer as ApiAnswer, Request as ApiRequest } from './model.ts';
+import type { ApiServer } from './server.ts';
 
 export interface LocalOptions {
   token?: string;

@@ -6,9 +6,17 @@ export interface Quantity {
 
 const one = 10n ** 9n;
 const decimal: readonly (readonly [string, bigint])[] = [
-  ['E', 10n ** 27n], ['P', 10n ** 24n], ['T', 10n ** 21n], ['G', 10n ** 18n], ['M', 10n ** 15n], ['k', 10n ** 12n],
-  ['', one], ['m', 10n ** 6n], ['u', 10n ** 3n], ['n', 1n],
-]; // prettier-ignore
+  ['E', 10n ** 27n],
+  ['P', 10n ** 24n],
+  ['T', 10n ** 21n],
+  ['G', 10n ** 18n],
+  ['M', 10n ** 15n],
+  ['k', 10n ** 12n],
+  ['', one],
+  ['m', 10n ** 6n],
+  ['u', 10n ** 3n],
+  ['n', 1n],
+];
 const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, i) => [suffix, one * 1024n ** BigInt(i + 1)] as const);
 const units: ReadonlyMap<string, bigint> = new Map([...decimal, ...binary]);
 

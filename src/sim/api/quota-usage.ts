@@ -28,7 +28,10 @@ export function usageOf(row: KindRow, object: Obj, nowMs: number): Usage {
 /** It runs no more, or should not: nothing is charged for it. */
 function isOver({ metadata, status }: Obj, nowMs: number): boolean {
   if (['Succeeded', 'Failed'].includes(text(status?.['phase']))) return true;
-  return metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) + count(metadata.deletionGracePeriodSeconds) * 1000 < nowMs; // prettier-ignore
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    Date.parse(metadata.deletionTimestamp) + count(metadata.deletionGracePeriodSeconds) * 1000 < nowMs
+  );
 }
 
 /** Containers run side by side, those that come first one after another. */
@@ -53,7 +56,14 @@ export function unstated({ spec = {} }: Obj, limited: readonly string[]): string
     .flatMap((name) => {
       const [part, resource] = /^(requests|limits)\.(.+)$/.exec(name)?.slice(1) ?? ['requests', name];
       const silent = containers.filter(({ resources }) => tree(tree(resources)[part!])[resource!] === undefined);
-      return silent.length === 0 ? [] : [`${name} for: ${silent.map((one) => text(one['name'])).sort().join(',')}`]; // prettier-ignore
+      return silent.length === 0
+        ? []
+        : [
+            `${name} for: ${silent
+              .map((one) => text(one['name']))
+              .sort()
+              .join(',')}`,
+          ];
     })
     .sort()
     .join('; ');

@@ -21,7 +21,13 @@ export function review(row: KindRow, body: Tree, who: Identity, nowMs: number): 
 const checkAttributes = ({ resourceAttributes, nonResourceAttributes }: Tree): Problem[] =>
   isTree(resourceAttributes) !== isTree(nonResourceAttributes)
     ? []
-    : [wrong('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')]; // prettier-ignore
+    : [
+        wrong(
+          'spec.resourceAttributes',
+          null,
+          'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+        ),
+      ];
 
 const checkSubject = ({ user, groups }: Tree): Problem[] =>
   text(user) || (Array.isArray(groups) && groups.length > 0)

@@ -1,6 +1,16 @@
 import type { Rules } from './kinds.ts';
 import { cronJobRules, jobRules } from './rules/jobs.ts';
-import { autoscalerRules, budgetRules, claimRules, configMapRules, eventRules, namespaceRules, nodeRules, quotaRules, roleBindingRules } from './rules/others.ts'; // prettier-ignore
+import {
+  autoscalerRules,
+  budgetRules,
+  claimRules,
+  configMapRules,
+  eventRules,
+  namespaceRules,
+  nodeRules,
+  quotaRules,
+  roleBindingRules,
+} from './rules/others.ts';
 import { podRules } from './rules/pod.ts';
 import { daemonSetRules, deploymentRules, replicaSetRules, statefulSetRules } from './rules/workloads.ts';
 

@@ -41,7 +41,9 @@ export function checked(value: unknown, schema: Schema, path: string): Problem[]
 }
 
 const isOfType = (value: unknown, type: string): boolean =>
-  type === 'integer' ? Number.isInteger(value) : type === typeName(value) || (type === 'number' && typeName(value) === 'integer'); // prettier-ignore
+  type === 'integer'
+    ? Number.isInteger(value)
+    : type === typeName(value) || (type === 'number' && typeName(value) === 'integer');
 
 function typeName(value: unknown): string {
   if (value === null) return 'null';
@@ -62,7 +64,9 @@ function checkList(value: unknown[], schema: Schema, path: string): Problem[] {
   const { items, maxItems } = schema;
   const keys = schema['x-kubernetes-list-map-keys'] as string[] | undefined;
   const keyOf = (item: unknown): unknown => keys && isTree(item) && keys.map((key) => item[key]);
-  const twice = keys ? value.findIndex((item, i) => value.findIndex((other) => sameValue(keyOf(other), keyOf(item))) < i) : -1; // prettier-ignore
+  const twice = keys
+    ? value.findIndex((item, i) => value.findIndex((other) => sameValue(keyOf(other), keyOf(item))) < i)
+    : -1;
   return [
     ...(typeof maxItems === 'number' && value.length > maxItems
       ? [problem(path, 'TooMany', `${value.length}: must have at most ${maxItems} items`)]
@@ -73,7 +77,13 @@ function checkList(value: unknown[], schema: Schema, path: string): Problem[] {
 }
 
 function checkScalar(value: unknown, schema: Schema, path: string): Problem[] {
-  const limits = schema as { minimum?: number; maximum?: number; minLength?: number; maxLength?: number; enum?: unknown[] }; // prettier-ignore
+  const limits = schema as {
+    minimum?: number;
+    maximum?: number;
+    minLength?: number;
+    maxLength?: number;
+    enum?: unknown[];
+  };
   const problems: Problem[] = [];
   const bad = (why: string): void => void problems.push(wrong(path, value, `${path} in body ${why}`));
   if (limits.enum && !limits.enum.includes(value)) problems.push(unsupported(path, value, limits.enum.map(String)));
@@ -83,7 +93,8 @@ function checkScalar(value: unknown, schema: Schema, path: string): Problem[] {
   }
   if (typeof value !== 'string') return problems;
   const length = [...value].length;
-  if (length > (limits.maxLength ?? Infinity)) problems.push(problem(path, 'TooLong', `may not be more than ${limits.maxLength} bytes`)); // prettier-ignore
+  if (length > (limits.maxLength ?? Infinity))
+    problems.push(problem(path, 'TooLong', `may not be more than ${limits.maxLength} bytes`));
   if (length < (limits.minLength ?? 0)) bad(`should be at least ${limits.minLength} chars long`);
   for (const pattern of patternsOf(schema)) if (!new RegExp(pattern).test(value)) bad(`should match '${pattern}'`);
   if (schema['format'] === 'date-time' && !isTime(value)) bad(`must be of type date-time: "${value}"`);

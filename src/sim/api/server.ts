@@ -17,9 +17,6 @@ import { internal, Refusal, statusOf } from './refusal.ts';
 import { type Change, createStore } from './store.ts';
 import { dispatch, type World } from './verbs.ts';
 
-export type { Identity } from './access.ts';
-export type { Answer as ApiAnswer, Request as ApiRequest } from './model.ts';
-
 export interface ApiServerOptions {
   clock: Clock;
   /** The CustomResourceDefinitions to serve; without any there are no Remediations and Notices. */

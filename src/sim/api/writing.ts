@@ -5,7 +5,7 @@ import { recordWriter } from './managed-fields.ts';
 import { checkMetadata, checkMetadataChange, keepServersOwn, tidy } from './metadata.ts';
 import { type Meta, type Obj, stamp, type Tree, tree, withoutNulls } from './model.ts';
 import { checkName, generateName, newUid } from './names.ts';
-import { alreadyExists, badRequest, internal, invalid, modified, notFound, type Problem, problem } from './refusal.ts'; // prettier-ignore
+import { alreadyExists, badRequest, internal, invalid, modified, notFound, type Problem, problem } from './refusal.ts';
 import type { Target } from './route.ts';
 
 const subjectOf = ({ kind, group }: KindRow, name: string) => ({ kind, group, name });

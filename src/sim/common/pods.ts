@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../kube/api.ts';
-import { controllerOf } from '../../kube/views.ts';
+import { controllerOf } from '../../kube/raw.ts';
 import { conditionOf } from './conditions.ts';
 import type { PodObject } from './shapes.ts';
 import { millis } from './stamp.ts';

@@ -1,5 +1,5 @@
 import { hasCode, isNotFound } from '../../kube/api.ts';
-import { controllerOf } from '../../kube/views.ts';
+import { controllerOf } from '../../kube/raw.ts';
 import type { Outcome } from '../../lib/queue.ts';
 import { type ControllerDeps, createLoop, keyOf } from '../common/loop.ts';
 import { refOf, writeStatus } from '../common/patch.ts';

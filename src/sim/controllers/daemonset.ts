@@ -1,4 +1,4 @@
-import { controllerOf } from '../../kube/views.ts';
+import { controllerOf } from '../../kube/raw.ts';
 import { sameValue } from '../../lib/hash.ts';
 import type { Outcome } from '../../lib/queue.ts';
 import { type ControllerDeps, createLoop, keyOf } from '../common/loop.ts';
@@ -8,10 +8,10 @@ import { createRecorder, refTo } from '../common/recorder.ts';
 import type { NodeObject, PodObject } from '../common/shapes.ts';
 import { forgetOldRevisions, type RevisionObject, syncRevisions } from './controller-revision.ts';
 import { type DaemonSetObject, daemonSetStatus, pinnedTo, placesOf, planDaemonSet } from './daemon-plan.ts';
+import { taintsOf } from './fits.ts';
 import { createPodControl, inSlowStart, isNamespaceGoing, podOf } from './pod-control.ts';
 import { selectorText } from './selector.ts';
 import { revisionLabel, revisionOfPod } from './stateful-plan.ts';
-import { taintsOf } from './fits.ts';
 
 /** DaemonSets: one pod on each node that will have it. Surge is not supported. */
 export function runDaemonSets(deps: ControllerDeps): void {

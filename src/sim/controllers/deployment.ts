@@ -1,5 +1,5 @@
 import { isNotFound } from '../../kube/api.ts';
-import { controllerOf } from '../../kube/views.ts';
+import { controllerOf } from '../../kube/raw.ts';
 import type { Outcome } from '../../lib/queue.ts';
 import { conditionOf } from '../common/conditions.ts';
 import { type ControllerDeps, createLoop, keyOf } from '../common/loop.ts';
@@ -7,7 +7,6 @@ import { refOf, writeStatus } from '../common/patch.ts';
 import { ownedBy } from '../common/pods.ts';
 import { createRecorder, refTo } from '../common/recorder.ts';
 import type { DeploymentObject, ReplicaSetObject } from '../common/shapes.ts';
-import { selectorText } from './selector.ts';
 import {
   countedStatus,
   deadlineMsOf,
@@ -19,6 +18,7 @@ import {
 import { annotationsToAdd, newReplicaSet, outdated, revisionAnnotation, sizeAnnotations, sorted } from './revision.ts';
 import { isRolling, recreateStep, rollingStep, sizeOf, type Sizes, sum } from './rollout.ts';
 import { scaleStep, wasScaled } from './scaling.ts';
+import { selectorText } from './selector.ts';
 
 /** Deployments: keeps one ReplicaSet per template and moves pods from the old ones to the newest. */
 export function runDeployments(deps: ControllerDeps): void {

@@ -1,4 +1,4 @@
-import { controllerOf } from '../../kube/views.ts';
+import { controllerOf } from '../../kube/raw.ts';
 import type { Outcome } from '../../lib/queue.ts';
 import { type ControllerDeps, createLoop, keyOf } from '../common/loop.ts';
 import { writeStatus } from '../common/patch.ts';

@@ -54,7 +54,12 @@ export function taintsFor(node: NodeObject, nowMs: number): Taint[] | undefined 
 }
 
 /** What the API server gives every pod that does not say: five minutes on a node that is not there. */
-const usualPatience = [unreachable, notReady].map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 })); // prettier-ignore
+const usualPatience = [unreachable, notReady].map((key) => ({
+  key,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: 300,
+}));
 
 /** When a pod is to be evicted from a node because of its taints; undefined: it may stay. */
 export function evictAtMs(pod: PodObject, taints: readonly Taint[] = []): number | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { WatchLine } from '../../../src/kube/api.ts';
-import { errorOfStatus } from '../../../src/kube/client-errors.ts';
+import { errorOfStatus } from '../../../src/kube/client-transport.ts';
 import { aRevision } from '../builders.ts';
 import { type Facts, named, refusal, watched, word } from '../ground.ts';
 

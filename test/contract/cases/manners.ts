@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { noSuchPath } from '../../../src/kube/api.ts';
+import { errorOf } from '../../../src/kube/client-transport.ts';
 import { pathOf } from '../../../src/kube/resources.ts';
-import { errorOf } from '../../../src/kube/client-errors.ts';
 import { type Facts, named, rawWord } from '../ground.ts';
 
 const maps = (ns: string): string => `/api/v1/namespaces/${ns}/configmaps`;

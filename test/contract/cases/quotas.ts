@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { quotaIn } from '../../../src/health/refusal.ts';
+import { quotaIn } from '../../../src/health/refusals.ts';
 import { aPod, aWorkload, container } from '../builders.ts';
 import { eventually, type Facts, type Ground, refusal, said, type Thing, word } from '../ground.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { nudge } from '../../../src/actions/nudge.ts';
-import { whoAmI } from '../../../src/connect.ts';
+import { whoAmI } from '../../../src/cli/run.ts';
 import { bindingFor } from '../../../src/controller/rights.ts';
-import { withCondition, type Remediation } from '../../../src/kube/remediation.ts';
+import { type Remediation, withCondition } from '../../../src/kube/remediation.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { aNotice, anEvent, aRemediation, aWorkload, template } from '../builders.ts';
+import { anEvent, aNotice, aRemediation, aWorkload, template } from '../builders.ts';
 import { eventually, type Facts, type Ground, named, said, type Thing, told, watched } from '../ground.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

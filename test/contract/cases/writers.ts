@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { lastWriterOf } from '../../../src/diagnosis/writers.ts';
+import { lastWriterOf } from '../../../src/diagnosis/changed.ts';
 import type { ManagedFields } from '../../../src/kube/api.ts';
 import { aWorkload } from '../builders.ts';
 import { type Facts, type Ground, json, merge, named, pause, type Thing } from '../ground.ts';

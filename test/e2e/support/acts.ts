@@ -49,34 +49,61 @@ export function workload(options: WorkloadOptions = {}): object {
   };
 }
 
-export const mode = (value: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mode' }, data: { mode: value } }); // prettier-ignore
+export const mode = (value: string): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'mode' },
+  data: { mode: value },
+});
 
 interface Pod {
   metadata: { name: string; uid: string; deletionTimestamp?: string };
-  status: { phase: string; conditions?: { type: string; status: string }[]; containerStatuses?: { started?: boolean }[] }; // prettier-ignore
+  status: {
+    phase: string;
+    conditions?: { type: string; status: string }[];
+    containerStatuses?: { started?: boolean }[];
+  };
 }
 
 export interface Live {
-  metadata: { uid: string; labels?: object; annotations?: Record<string, string>; generation: number; managedFields?: { manager: string; fieldsV1: object }[] }; // prettier-ignore
-  spec: { replicas?: number; template: { metadata: { annotations?: Record<string, string> }; spec: Record<string, unknown> } }; // prettier-ignore
+  metadata: {
+    uid: string;
+    labels?: object;
+    annotations?: Record<string, string>;
+    generation: number;
+    managedFields?: { manager: string; fieldsV1: object }[];
+  };
+  spec: {
+    replicas?: number;
+    template: { metadata: { annotations?: Record<string, string> }; spec: Record<string, unknown> };
+  };
 }
 
 /** What people do with kubectl, and what the API server wrote down. */
 export function createStage(cluster: Cluster) {
   const apply = (namespace: string, ...objects: object[]) =>
-    cluster.kubectl(['-n', namespace, 'apply', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) }); // prettier-ignore
+    cluster.kubectl(['-n', namespace, 'apply', '-f', '-'], {
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+    });
   const pods = async (namespace: string): Promise<Pod[]> =>
     (await cluster.list<Pod>('pods', namespace)).filter(({ metadata }) => !metadata.deletionTimestamp);
-  const isReady = ({ status }: Pod): boolean => status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false; // prettier-ignore
-  const read = (namespace: string, kind: string, name = 'checkout') => cluster.get<Live>(`${kind.toLowerCase()}s`, namespace, name); // prettier-ignore
-  const fix = async (namespace: string, name: string) => (await cluster.get<Remediation>('remediations.tapfix.dev', namespace, name))!; // prettier-ignore
+  const isReady = ({ status }: Pod): boolean =>
+    status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
+  const read = (namespace: string, kind: string, name = 'checkout') =>
+    cluster.get<Live>(`${kind.toLowerCase()}s`, namespace, name);
+  const fix = async (namespace: string, name: string) =>
+    (await cluster.get<Remediation>('remediations.tapfix.dev', namespace, name))!;
   const condition = async (namespace: string, name: string, type: string): Promise<Condition | undefined> =>
     (await fix(namespace, name)).status?.conditions?.find((c) => c.type === type);
 
   /** In the name of the cluster's administrator: nothing that tapfix would have to come to by itself. */
   const proposal = (namespace: string, name: string, incident: object, action: object) => {
     const known = aRemediation('').spec.incident;
-    return aRemediation(name, { incident: { ...known, key: `${namespace}/${name}`, ...incident }, action }, { namespace }); // prettier-ignore
+    return aRemediation(
+      name,
+      { incident: { ...known, key: `${namespace}/${name}`, ...incident }, action },
+      { namespace },
+    );
   };
   return {
     apply,
@@ -111,17 +138,35 @@ export function createStage(cluster: Cluster) {
       cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(proposal(namespace, name, incident, action)) }),
     /** What the rehearsal came to. */
     rehearsed: (namespace: string, name: string): Promise<Condition> =>
-      cluster.waitFor(`${name} to be rehearsed`, async () => {
-        const confirmed = await condition(namespace, name, 'Confirmed');
-        return confirmed && condition(namespace, name, 'Rehearsed');
-      }, 30_000), // prettier-ignore
+      cluster.waitFor(
+        `${name} to be rehearsed`,
+        async () => {
+          const confirmed = await condition(namespace, name, 'Confirmed');
+          return confirmed && condition(namespace, name, 'Rehearsed');
+        },
+        30_000,
+      ),
     approve: (namespace: string, name: string) =>
-      cluster.kubectl(['-n', namespace, 'patch', 'fix', name, '--type', 'merge', '-p', '{"spec":{"approval":{"state":"Approved"}}}']), // prettier-ignore
+      cluster.kubectl([
+        '-n',
+        namespace,
+        'patch',
+        'fix',
+        name,
+        '--type',
+        'merge',
+        '-p',
+        '{"spec":{"approval":{"state":"Approved"}}}',
+      ]),
     ended: (namespace: string, name: string, timeoutMs = 60_000): Promise<Remediation> =>
-      cluster.waitFor(`${name} to end`, async () => {
-        const now = await fix(namespace, name);
-        return ['Recovered', 'Failed', 'Resolved', 'Expired'].includes(now.status?.phase ?? '') ? now : undefined;
-      }, timeoutMs), // prettier-ignore
+      cluster.waitFor(
+        `${name} to end`,
+        async () => {
+          const now = await fix(namespace, name);
+          return ['Recovered', 'Failed', 'Resolved', 'Expired'].includes(now.status?.phase ?? '') ? now : undefined;
+        },
+        timeoutMs,
+      ),
     /** Every write of the three accounts to anything but tapfix's own resources: "tapfix-writer patch deployments checkout". */
     async writes(namespace: string, dryRun = false): Promise<string[]> {
       const own = ['remediations', 'rolebindings', 'serviceaccounts'];

@@ -1,5 +1,5 @@
 import { type ClosableApi, createApi } from '../../../src/kube/client.ts';
-import { loadKubeConfig } from '../../../src/kube/config.ts';
+import { loadKubeConfig } from '../../../src/kube/kubeconfig.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import type { NodeObject } from '../../../src/sim/common/shapes.ts';

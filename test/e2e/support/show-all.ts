@@ -18,7 +18,11 @@ export interface Page {
 export async function openInTelegram(cluster: Cluster, telegram: Telegram): Promise<Page> {
   const before = telegram.messages().length;
   const [message] = telegram.messages().filter(({ buttons }) => buttons.some(({ text }) => text === 'Show all'));
-  telegram.press(message!.buttons.find(({ text }) => text === 'Show all')!.callback_data, { from: ada, message: message!.id, chat: String(chatId) }); // prettier-ignore
+  telegram.press(message!.buttons.find(({ text }) => text === 'Show all')!.callback_data, {
+    from: ada,
+    message: message!.id,
+    chat: String(chatId),
+  });
   await cluster.waitFor('the list in Telegram', async () => telegram.messages().length > before, 30_000);
   const { id } = telegram.messages().at(-1)!;
   const page = (): Page => {
@@ -29,7 +33,8 @@ export async function openInTelegram(cluster: Cluster, telegram: Telegram): Prom
       async press(data) {
         const [answers, was] = [telegram.answers.length, JSON.stringify(shown)];
         telegram.press(data, { from: ada, message: id, chat: String(chatId) });
-        const isDone = async (): Promise<boolean> => telegram.answers.length > answers && JSON.stringify(telegram.messages().find((one) => one.id === id)) !== was; // prettier-ignore
+        const isDone = async (): Promise<boolean> =>
+          telegram.answers.length > answers && JSON.stringify(telegram.messages().find((one) => one.id === id)) !== was;
         await cluster.waitFor('the page to turn in Telegram', isDone, 30_000);
         return page();
       },

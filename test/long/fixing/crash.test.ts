@@ -24,7 +24,7 @@ const shapeOf = (site: SiteName): Shape => ({
   name: site,
   site: sites[site],
   class: 'ProbeFailing',
-  before: (n) => (site.startsWith('deletion') ? n === 0 : site !== 'scaling' || n === 2) ? 'unready' : 'run', // prettier-ignore
+  before: (n) => ((site.startsWith('deletion') ? n === 0 : site !== 'scaling' || n === 2) ? 'unready' : 'run'),
   after: () => 'run',
 });
 
@@ -71,7 +71,10 @@ describe('killed at every write', { concurrency: 2 }, () => {
   for (const [site, theWrite] of Object.entries(subjects) as [SiteName, string][])
     test(`${site}: one execution, recovered, and no rights left`, async (t) => {
       const writes = await writesOf(t, site);
-      assert.deepEqual(writes.filter((what) => ofEveryLife.includes(what)), ofEveryLife);
+      assert.deepEqual(
+        writes.filter((what) => ofEveryLife.includes(what)),
+        ofEveryLife,
+      );
       assert.equal(writes.filter((what) => what === theWrite).length, 1);
       for (const [index, what] of writes.entries())
         for (const when of ['before', 'after'] as const)
@@ -90,4 +93,4 @@ describe('killed at every write', { concurrency: 2 }, () => {
             assert.equal(conditionOf(await fixOf(ground), 'Failed'), undefined);
           });
     });
-}); // prettier-ignore
+});

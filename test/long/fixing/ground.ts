@@ -5,12 +5,12 @@ import type { judgeRecovery } from '../../../src/controller/recovery.ts';
 import { readHealth } from '../../../src/diagnosis/health.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import type { Api, KubeObject } from '../../../src/kube/api.ts';
-import { createFeed } from '../../../src/kube/feed.ts';
 import { conditionOf, phaseOf, type Remediation, viewRemediation } from '../../../src/kube/remediation.ts';
-import { derive } from '../../../src/proposals/derive.ts';
+import { createFeed } from '../../../src/kube/store.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
-import { createSim } from '../../../src/sim/sim.ts';
+import { derive } from '../../../src/proposals/derive.ts';
 import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
+import { createSim } from '../../../src/sim/sim.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { incidentOf, type Shape } from './shapes.ts';
@@ -74,14 +74,25 @@ export async function aGround(
   void sim.start(end.signal);
   const config = aConfig();
   config.recovery = { stableFor: 30_000, timeout: timeoutMs };
-  for (const name of [...shapeIn.keys(), 'tapfix']) await api.create({ kind: 'Namespace' }, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }); // prettier-ignore
-  await api.create({ kind: 'ServiceAccount', namespace: 'tapfix' }, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'tapfix-writer' } }); // prettier-ignore
+  for (const name of [...shapeIn.keys(), 'tapfix'])
+    await api.create({ kind: 'Namespace' }, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await api.create(
+    { kind: 'ServiceAccount', namespace: 'tapfix' },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'tapfix-writer' } },
+  );
 
   /** A process; with another `api` than the cluster's own it may be one that dies. */
   function start(own: Api = api): () => void {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, end.signal]);
-    const fixes = createFeed({ api: own, clock, log: silent, kind: 'Remediation', scopes: [undefined], view: viewRemediation }); // prettier-ignore
+    const fixes = createFeed({
+      api: own,
+      clock,
+      log: silent,
+      kind: 'Remediation',
+      scopes: [undefined],
+      view: viewRemediation,
+    });
     const common = { clock, log: silent, current: () => config, namespace: 'tapfix', history: createHistory() };
     const controller = createController({ ...common, api: own, readHealth, derive, ...(judge && { judge }) });
     fixes.subscribe({ onList: controller.onFixes, onChange: controller.onFix });
@@ -110,7 +121,21 @@ export async function aGround(
     await clock.advance(80_000);
     for (const [namespace, { site, class: failureClass }] of shapeIn) {
       const { object, action } = await site.fix(api, namespace);
-      const body = { apiVersion: 'tapfix.dev/v1alpha1', kind: 'Remediation', metadata: { name: 'mend' }, spec: { incident: incidentOf(namespace, failureClass, object), action, diagnosis: '', context: { changed: [], evidence: [] }, rationale: '', proposedBy: 'ben@example.com', ttlMinutes: 60, approval: { state: 'Pending' } } }; // prettier-ignore
+      const body = {
+        apiVersion: 'tapfix.dev/v1alpha1',
+        kind: 'Remediation',
+        metadata: { name: 'mend' },
+        spec: {
+          incident: incidentOf(namespace, failureClass, object),
+          action,
+          diagnosis: '',
+          context: { changed: [], evidence: [] },
+          rationale: '',
+          proposedBy: 'ben@example.com',
+          ttlMinutes: 60,
+          approval: { state: 'Pending' },
+        },
+      };
       await api.create({ kind: 'Remediation', namespace }, body);
     }
   }
@@ -125,7 +150,12 @@ export async function aGround(
     await create();
     await until('rehearsals', isRehearsed);
     const refused = (await fixes()).filter((fix) => conditionOf(fix, 'Rehearsed')?.status !== 'True');
-    if (refused.length > 0) throw new Error(refused.map((fix) => `${shapeIn.get(fix.metadata.namespace!)?.name}: ${conditionOf(fix, 'Rehearsed')?.message}`).join('\n')); // prettier-ignore
+    if (refused.length > 0)
+      throw new Error(
+        refused
+          .map((fix) => `${shapeIn.get(fix.metadata.namespace!)?.name}: ${conditionOf(fix, 'Rehearsed')?.message}`)
+          .join('\n'),
+      );
   }
 
   async function approve(): Promise<void> {

@@ -22,7 +22,13 @@ const phaseIn = (body: object): string => {
 
 /** An Api whose real writes pass by somebody who counts them, or stops them. */
 export function recorded(api: Api, recorder: Recorder, byWriter = false): Api {
-  async function pass<T>(verb: string, { kind, subresource }: Partial<Ref>, body: object, options: WriteOptions | undefined, call: () => Promise<T>): Promise<T> {
+  async function pass<T>(
+    verb: string,
+    { kind, subresource }: Partial<Ref>,
+    body: object,
+    options: WriteOptions | undefined,
+    call: () => Promise<T>,
+  ): Promise<T> {
     if (options?.dryRun) return call();
     const target = [kind, subresource].filter(Boolean).join('/');
     const write = { what: `${byWriter ? 'writer ' : ''}${verb} ${target}${phaseIn(body)}`, byWriter };
@@ -30,13 +36,15 @@ export function recorded(api: Api, recorder: Recorder, byWriter = false): Api {
     const answer = await call();
     await recorder.after(write);
     return answer;
-  } // prettier-ignore
+  }
   return {
     ...api,
     create: (ref, body, options) => pass('create', ref, {}, options, () => api.create(ref, body, options)),
     createSub: (ref, body, options) => pass('create', ref, {}, options, () => api.createSub(ref, body, options)),
-    patch: (ref, type, body, options) => pass('patch', ref, ref.kind === 'Remediation' ? body : {}, options, () => api.patch(ref, type, body, options)), // prettier-ignore
-    delete: (ref, preconditions, options) => pass('delete', ref, {}, options, () => api.delete(ref, preconditions, options)), // prettier-ignore
+    patch: (ref, type, body, options) =>
+      pass('patch', ref, ref.kind === 'Remediation' ? body : {}, options, () => api.patch(ref, type, body, options)),
+    delete: (ref, preconditions, options) =>
+      pass('delete', ref, {}, options, () => api.delete(ref, preconditions, options)),
     withToken: (token) => recorded(api.withToken(token), recorder, true),
   };
 }

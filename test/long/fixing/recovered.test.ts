@@ -7,7 +7,9 @@ import { recoveringShapes } from './recoveries.ts';
 import type { Shape } from './shapes.ts';
 
 const bunch = 15;
-const bunches = Array.from({ length: Math.ceil(recoveringShapes.length / bunch) }, (_, n) => recoveringShapes.slice(n * bunch, (n + 1) * bunch)); // prettier-ignore
+const bunches = Array.from({ length: Math.ceil(recoveringShapes.length / bunch) }, (_, n) =>
+  recoveringShapes.slice(n * bunch, (n + 1) * bunch),
+);
 
 type Counted = KubeObject & { spec: { replicas?: number }; status?: Record<string, number | string> };
 type Pod = KubeObject & { status?: { containerStatuses?: { restartCount: number }[] } };
@@ -20,7 +22,8 @@ async function wholeness(api: Api, namespace: string, { site }: Shape): Promise<
     site.kind === 'DaemonSet'
       ? [status['desiredNumberScheduled'], status['updatedNumberScheduled'], status['numberAvailable']]
       : [spec.replicas, status['updatedReplicas'], status['availableReplicas']];
-  const isWhole = status['observedGeneration'] === live.metadata.generation && wanted === updated && wanted === available; // prettier-ignore
+  const isWhole =
+    status['observedGeneration'] === live.metadata.generation && wanted === updated && wanted === available;
   const pods = (await api.list<Pod>('Pod', namespace)).filter(({ metadata }) => !metadata.deletionTimestamp);
   const restarts = pods.map(
     ({ metadata, status }) => `${metadata.uid} ${status?.containerStatuses?.[0]?.restartCount}`,

@@ -12,12 +12,20 @@ interface Recovery {
 const recoveries: Readonly<Record<string, Recovery>> = {
   'is ready at once': { before: 'unready', after: always('run') },
   'was crashing, and is ready at once': { class: 'CrashLoop', before: 'crash', after: always('run') },
-  'was crashing every 25 s, and has to hold longer': { class: 'CrashLoop', before: 'crash-after=25s', after: always('run') },
+  'was crashing every 25 s, and has to hold longer': {
+    class: 'CrashLoop',
+    before: 'crash-after=25s',
+    after: always('run'),
+  },
   'is ready after 20 s': { before: 'unready', after: always('ready-after=20s') },
   'has one pod that takes 45 s': { before: 'unready', after: (n) => (n === 1 ? 'ready-after=45s' : 'run') },
   'crashes once before it runs': { before: 'unready', after: always('crash, run') },
-  'had no image, and loses a pod to its node once': { class: 'ImagePull', before: 'image-missing', after: (n) => (n === 0 ? 'evicted=10s' : 'run') },
-}; // prettier-ignore
+  'had no image, and loses a pod to its node once': {
+    class: 'ImagePull',
+    before: 'image-missing',
+    after: (n) => (n === 0 ? 'evicted=10s' : 'run'),
+  },
+};
 
 function before(site: SiteName, word: string): Shape['before'] {
   if (site.startsWith('deletion')) return (n) => (n === 0 ? word : 'run');

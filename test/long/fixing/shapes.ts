@@ -1,7 +1,7 @@
-import type { Api, KubeObject } from '../../../src/kube/api.ts';
-import type { Kind } from '../../../src/kube/resources.ts';
-import { controllerOf } from '../../../src/kube/views.ts';
 import type { RolledOutKind } from '../../../src/actions/action.ts';
+import type { Api, KubeObject } from '../../../src/kube/api.ts';
+import { controllerOf } from '../../../src/kube/raw.ts';
+import type { Kind } from '../../../src/kube/resources.ts';
 
 /** Where a fix is applied: one of the actions, on one kind of workload. */
 export interface Site {
@@ -117,7 +117,8 @@ const image = (container: string, to: string, over: Made): Site => ({
 interface Pod extends KubeObject {
   status?: { conditions?: { type: string; status: string }[]; containerStatuses?: { restartCount: number }[] };
 }
-const isReady = ({ status }: Pod): boolean => status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false; // prettier-ignore
+const isReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
 
 const restartsOf = ({ status }: Pod): number => status?.containerStatuses?.[0]?.restartCount ?? 0;
 

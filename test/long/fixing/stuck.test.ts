@@ -7,7 +7,9 @@ import { stuckShapes } from './faults.ts';
 import type { Shape } from './shapes.ts';
 
 const bunch = 12;
-const bunches = Array.from({ length: Math.ceil(stuckShapes.length / bunch) }, (_, n) => stuckShapes.slice(n * bunch, (n + 1) * bunch)); // prettier-ignore
+const bunches = Array.from({ length: Math.ceil(stuckShapes.length / bunch) }, (_, n) =>
+  stuckShapes.slice(n * bunch, (n + 1) * bunch),
+);
 
 async function lives(t: TestContext, shapes: readonly Shape[], options: GroundOptions = {}) {
   const ground = await aGround(t, shapes, options);
@@ -24,16 +26,27 @@ describe('a fix that comes to nothing', () => {
   for (const [n, shapes] of bunches.entries())
     test(`never recovered (${n + 1} of ${bunches.length})`, async (t) => {
       const ground = await lives(t, shapes);
-      await ground.until('failures', async () => (await ground.fixes()).every((fix) => phaseOf(fix) === 'Failed'), 600_000);
+      await ground.until(
+        'failures',
+        async () => (await ground.fixes()).every((fix) => phaseOf(fix) === 'Failed'),
+        600_000,
+      );
       const reasons = (await ground.fixes()).map((fix) => conditionOf(fix, 'Failed')?.reason);
       assert.deepEqual(new Set(reasons), new Set(['NotRecovered']), (await ground.told()).join('\n'));
       await ground.clock.advance(lateRecoveryMs + 60_000);
-      assert.ok((await ground.fixes()).every((fix) => phaseOf(fix) === 'Failed'), (await ground.told()).join('\n'));
+      assert.ok(
+        (await ground.fixes()).every((fix) => phaseOf(fix) === 'Failed'),
+        (await ground.told()).join('\n'),
+      );
     });
 
   for (const [n, shapes] of bunches.entries())
     test(`a rule that always says yes is seen through by each (${n + 1} of ${bunches.length})`, async (t) => {
       const ground = await lives(t, shapes, { judge: () => 'recovered' });
-      await ground.until('wrong words', async () => (await ground.fixes()).every((fix) => phaseOf(fix) === 'Recovered'), 120_000);
+      await ground.until(
+        'wrong words',
+        async () => (await ground.fixes()).every((fix) => phaseOf(fix) === 'Recovered'),
+        120_000,
+      );
     });
-}); // prettier-ignore
+});

@@ -57,7 +57,9 @@ describe('blindness', { concurrency: 3 }, () => {
     await world.advance(120_000);
     assert.match(about(world)[0]!, /^tapfix cannot see pods in shop/);
     world.forbid(undefined);
-    await world.until('its end', () => /^tapfix could not see pods in shop 03:\d\d to 03:\d\d UTC \(forbidden\); it can again$/.test(about(world)[0]!)); // prettier-ignore
+    await world.until('its end', () =>
+      /^tapfix could not see pods in shop 03:\d\d to 03:\d\d UTC \(forbidden\); it can again$/.test(about(world)[0]!),
+    );
     await world.advance(600_000);
     assert.equal(about(world).length, 1);
     assert.equal(world.phone.messages.length, 1, world.phone.text());

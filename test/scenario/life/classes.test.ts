@@ -12,12 +12,34 @@ async function refersToNothing(world: World): Promise<void> {
   ]);
 }
 
-const undone: { name: string; breaks: (world: World) => Promise<void>; config?: object; first: RegExp; why: RegExp }[] = [
-  { name: 'an image that does not exist', breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-image-missing'), first: /^checkout cannot pull its image, 0\/2 ready$/, why: /image shop\/app:2-image-missing does not exist/ },
-  { name: 'a version that needs more memory', breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-oom'), first: /^checkout runs out of memory, [0-2]\/2 ready$/, why: /container app is killed for memory/ },
-  { name: 'a reference to nothing', breaks: refersToNothing, first: /^checkout lacks a ConfigMap or Secret, 0\/2 ready$/, why: /ConfigMap web-7c2 does not exist/ },
-  { name: 'a rollout that never ends', breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'), config: { classes: { ProbeFailing: { enabled: false } } }, first: /^checkout is stuck in a rollout, 0\/2 ready$/, why: /rollout 2 missed its deadline of 10 min/ },
-]; // prettier-ignore
+const undone: { name: string; breaks: (world: World) => Promise<void>; config?: object; first: RegExp; why: RegExp }[] =
+  [
+    {
+      name: 'an image that does not exist',
+      breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-image-missing'),
+      first: /^checkout cannot pull its image, 0\/2 ready$/,
+      why: /image shop\/app:2-image-missing does not exist/,
+    },
+    {
+      name: 'a version that needs more memory',
+      breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-oom'),
+      first: /^checkout runs out of memory, [0-2]\/2 ready$/,
+      why: /container app is killed for memory/,
+    },
+    {
+      name: 'a reference to nothing',
+      breaks: refersToNothing,
+      first: /^checkout lacks a ConfigMap or Secret, 0\/2 ready$/,
+      why: /ConfigMap web-7c2 does not exist/,
+    },
+    {
+      name: 'a rollout that never ends',
+      breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'),
+      config: { classes: { ProbeFailing: { enabled: false } } },
+      first: /^checkout is stuck in a rollout, 0\/2 ready$/,
+      why: /rollout 2 missed its deadline of 10 min/,
+    },
+  ];
 
 const told: { name: string; image: string; first: RegExp; why: RegExp; offers?: RegExp }[] = [
   { name: 'a liveness probe that fails', image: 'shop/app:1-liveness', first: /^checkout keeps crashing/, why: /liveness probe/ },

@@ -49,7 +49,8 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
 
   test('one pod that crashes among others that do not: it alone is made anew', async (t) => {
     const bad = spoiling('checkout');
-    const behaviours = (pod: PodObject) => (bad.isSpoilt(pod) ? ({ do: 'exit', code: 1, afterMs: 300 } as const) : undefined); // prettier-ignore
+    const behaviours = (pod: PodObject) =>
+      bad.isSpoilt(pod) ? ({ do: 'exit', code: 1, afterMs: 300 } as const) : undefined;
     const world = await aWorld(t, { behaviours });
     world.start();
     await isRunning(world, 'checkout', { replicas: 3 });
@@ -82,7 +83,9 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     await world.apply('Deployment', big);
     await world.until('it to be available', () => available(world, 'checkout'));
     await world.advance(60_000);
-    await world.api.patch({ kind: 'Deployment', namespace: 'shop', name: 'checkout' }, 'merge', { spec: { replicas: 40 } }); // prettier-ignore
+    await world.api.patch({ kind: 'Deployment', namespace: 'shop', name: 'checkout' }, 'merge', {
+      spec: { replicas: 40 },
+    });
     const fix = await approved(world, /Approve scaling/);
     assert.deepEqual((fix.spec.action!['scaleDeployment'] as { replicas: number }).replicas, 2);
   });

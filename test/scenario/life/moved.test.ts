@@ -10,7 +10,10 @@ test('the group became a supergroup: told, asked and decided there, whatever the
   await isRunning(world, 'checkout');
   await rollOut(world, 'checkout', 'shop/app:2-crash');
   await world.until('a button', () => world.phone.has(/Approve/));
-  assert.deepEqual(world.phone.messages.map(({ chat }) => chat), ['-1007']); // prettier-ignore
+  assert.deepEqual(
+    world.phone.messages.map(({ chat }) => chat),
+    ['-1007'],
+  );
   assert.match((await world.phone.write('open', undefined, '-1007')).show?.cards[0]?.headline ?? '', /^checkout keeps/);
   assert.match((await world.phone.write('open', undefined, '-1008')).say, /does not speak in this chat/);
   world.kill();

@@ -15,7 +15,10 @@ describe('a node goes, and twenty pods with it', { concurrency: 2 }, () => {
       await world.until('a card', () => world.phone.messages.length > 0, 300_000);
       await world.advance(360_000); // past the eviction of its pods
       const fixes = await world.api.list('Remediation');
-      assert.deepEqual(fixes.map(({ metadata }) => metadata.namespace), ['tapfix']); // prettier-ignore
+      assert.deepEqual(
+        fixes.map(({ metadata }) => metadata.namespace),
+        ['tapfix'],
+      );
       assert.equal(world.phone.messages.length, 1, world.phone.text());
       assert.match(world.phone.headlines()[0] ?? '', /^node .* is not ready/);
       world.kill();

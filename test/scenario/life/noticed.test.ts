@@ -15,10 +15,13 @@ interface Shape {
   pod?: object;
   resources?: object;
 }
-const template = (name: string, { image = 'shop/app:1', pod = {}, resources = { requests: { memory: '16Mi' } } }: Shape) => ({
+const template = (
+  name: string,
+  { image = 'shop/app:1', pod = {}, resources = { requests: { memory: '16Mi' } } }: Shape,
+) => ({
   metadata: { labels: { app: name } },
   spec: { terminationGracePeriodSeconds: 1, containers: [{ name: 'app', image, resources }], ...pod },
-}); // prettier-ignore
+});
 
 function workload(kind: Kind, name: string, shape: Shape): object {
   const selector = { matchLabels: { app: name } };
@@ -49,19 +52,61 @@ const aDeployment = (shape: Shape) => ({ kind: 'Deployment' as const, body: work
 const cases: Record<string, Case> = {
   'a crash loop': { ...aDeployment({ image: 'shop/app:1-crash' }), want: 'CrashLoop shop/Deployment/api' },
   'killed for memory': { ...aDeployment({ image: 'shop/app:1-oom' }), want: 'OOMKilled shop/Deployment/api' },
-  'a typo in the image': { ...aDeployment({ image: 'shop/app:1-image-missing' }), want: 'ImagePull shop/Deployment/api' },
-  'a missing ConfigMap': { ...aDeployment({ image: 'shop/app:1-config-missing' }), want: 'ConfigMissing shop/Deployment/api' },
-  'a missing Secret as a volume': { ...aDeployment({ image: 'shop/app:1-volume' }), want: 'ConfigMissing shop/Deployment/api' },
+  'a typo in the image': {
+    ...aDeployment({ image: 'shop/app:1-image-missing' }),
+    want: 'ImagePull shop/Deployment/api',
+  },
+  'a missing ConfigMap': {
+    ...aDeployment({ image: 'shop/app:1-config-missing' }),
+    want: 'ConfigMissing shop/Deployment/api',
+  },
+  'a missing Secret as a volume': {
+    ...aDeployment({ image: 'shop/app:1-volume' }),
+    want: 'ConfigMissing shop/Deployment/api',
+  },
   'readiness that fails': { ...aDeployment({ image: 'shop/app:1-unready' }), want: 'ProbeFailing shop/Deployment/api' },
   'liveness that fails': { ...aDeployment({ image: 'shop/app:1-liveness' }), want: 'CrashLoop shop/Deployment/api' },
   'no sandbox': { ...aDeployment({ image: 'shop/app:1-sandbox' }), want: 'SandboxFailed shop/Deployment/api' },
-  'no node that is large enough': { ...aDeployment({ resources: { requests: { cpu: '100' } } }), want: 'Unschedulable shop/Deployment/api' },
-  'a StatefulSet that crashes': { kind: 'StatefulSet', body: workload('StatefulSet', 'db', { image: 'shop/app:1-crash' }), want: 'CrashLoop shop/StatefulSet/db' },
-  'a DaemonSet that crashes': { kind: 'DaemonSet', body: workload('DaemonSet', 'agent', { image: 'shop/app:1-crash' }), want: 'CrashLoop shop/DaemonSet/agent' },
-  'a pod of nobody that crashes': { kind: 'Pod', body: { apiVersion: 'v1', kind: 'Pod', ...template('lonely', { image: 'shop/app:1-crash' }), metadata: { name: 'lonely' } }, want: 'CrashLoop shop/Pod/lonely' },
-  'a Job that gives up': { kind: 'Job', body: { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'once' }, spec: job('shop/app:1-exit-1') }, want: 'JobFailed shop/Job/once' },
-  'a failed Job of a CronJob': { kind: 'CronJob', body: { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'nightly' }, spec: { schedule: '* * * * *', jobTemplate: { spec: job('shop/app:1-exit-1') } } }, want: 'JobFailed shop/CronJob/nightly' },
-}; // prettier-ignore
+  'no node that is large enough': {
+    ...aDeployment({ resources: { requests: { cpu: '100' } } }),
+    want: 'Unschedulable shop/Deployment/api',
+  },
+  'a StatefulSet that crashes': {
+    kind: 'StatefulSet',
+    body: workload('StatefulSet', 'db', { image: 'shop/app:1-crash' }),
+    want: 'CrashLoop shop/StatefulSet/db',
+  },
+  'a DaemonSet that crashes': {
+    kind: 'DaemonSet',
+    body: workload('DaemonSet', 'agent', { image: 'shop/app:1-crash' }),
+    want: 'CrashLoop shop/DaemonSet/agent',
+  },
+  'a pod of nobody that crashes': {
+    kind: 'Pod',
+    body: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      ...template('lonely', { image: 'shop/app:1-crash' }),
+      metadata: { name: 'lonely' },
+    },
+    want: 'CrashLoop shop/Pod/lonely',
+  },
+  'a Job that gives up': {
+    kind: 'Job',
+    body: { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'once' }, spec: job('shop/app:1-exit-1') },
+    want: 'JobFailed shop/Job/once',
+  },
+  'a failed Job of a CronJob': {
+    kind: 'CronJob',
+    body: {
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: { name: 'nightly' },
+      spec: { schedule: '* * * * *', jobTemplate: { spec: job('shop/app:1-exit-1') } },
+    },
+    want: 'JobFailed shop/CronJob/nightly',
+  },
+};
 
 describe('what is noticed, as what, and when', { concurrency: 2 }, () => {
   for (const [name, { kind, body, want, mostMs = 240_000 }] of Object.entries(cases))
@@ -89,7 +134,9 @@ describe('what is noticed, as what, and when', { concurrency: 2 }, () => {
     await world.apply('Deployment', workload('Deployment', 'api', { spec: careful }));
     await world.advance(60_000);
     const value = template('api', { image: 'shop/app:2-unready' });
-    await world.api.patch({ kind: 'Deployment', namespace: 'shop', name: 'api' }, 'json', [{ op: 'replace', path: '/spec/template', value }]); // prettier-ignore
+    await world.api.patch({ kind: 'Deployment', namespace: 'shop', name: 'api' }, 'json', [
+      { op: 'replace', path: '/spec/template', value },
+    ]);
     await world.advance(600_000);
     assert.deepEqual(await told(world), ['RolloutStuck shop/Deployment/api']);
   });
@@ -100,9 +147,15 @@ describe('what is noticed, as what, and when', { concurrency: 2 }, () => {
     await world.apply('Deployment', workload('Deployment', 'api', { replicas: 12 }));
     await world.advance(60_000);
     const value = template('api', { image: 'shop/app:2-ready-after=60s' });
-    await world.api.patch({ kind: 'Deployment', namespace: 'shop', name: 'api' }, 'json', [{ op: 'replace', path: '/spec/template', value }]); // prettier-ignore
+    await world.api.patch({ kind: 'Deployment', namespace: 'shop', name: 'api' }, 'json', [
+      { op: 'replace', path: '/spec/template', value },
+    ]);
     await world.advance(900_000);
-    const { status } = (await world.api.get<KubeObject>({ kind: 'Deployment', namespace: 'shop', name: 'api' })) as KubeObject & { status: { updatedReplicas: number; availableReplicas: number } }; // prettier-ignore
+    const { status } = (await world.api.get<KubeObject>({
+      kind: 'Deployment',
+      namespace: 'shop',
+      name: 'api',
+    })) as KubeObject & { status: { updatedReplicas: number; availableReplicas: number } };
     assert.deepEqual([status.updatedReplicas, status.availableReplicas], [12, 12], 'the rollout came to its end');
     assert.deepEqual([await told(world), world.phone.messages], [[], []]);
   });
@@ -112,7 +165,13 @@ describe('what is noticed, as what, and when', { concurrency: 2 }, () => {
       const world = await aWorld(t, { config: { namespaces: { include } } });
       world.start();
       for (let n = 0; n < 10; n++)
-        await world.apply('Deployment', workload('Deployment', `app-${n}`, { replicas: 2, pod: { nodeSelector: { 'kubernetes.io/hostname': 'node-1' } } })); // prettier-ignore
+        await world.apply(
+          'Deployment',
+          workload('Deployment', `app-${n}`, {
+            replicas: 2,
+            pod: { nodeSelector: { 'kubernetes.io/hostname': 'node-1' } },
+          }),
+        );
       await world.advance(60_000);
       const [first] = await world.api.list<KubeObject>('Pod', 'shop');
       const node = (first as KubeObject & { spec: { nodeName: string } }).spec.nodeName;
@@ -128,8 +187,17 @@ describe('what is noticed, as what, and when', { concurrency: 2 }, () => {
   test('a claim whose class does not exist, and the pods that wait for it', async (t) => {
     const world = await aWorld(t);
     world.start();
-    await world.apply('PersistentVolumeClaim', { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'data' }, spec: { storageClassName: 'fast', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }); // prettier-ignore
-    await world.api.patch({ kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'data', subresource: 'status' }, 'merge', { status: { phase: 'Pending' } }); // prettier-ignore
+    await world.apply('PersistentVolumeClaim', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data' },
+      spec: { storageClassName: 'fast', accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    await world.api.patch(
+      { kind: 'PersistentVolumeClaim', namespace: 'shop', name: 'data', subresource: 'status' },
+      'merge',
+      { status: { phase: 'Pending' } },
+    );
     await world.until('incident', async () => (await told(world)).length > 0, 240_000);
     assert.deepEqual(await told(world), ['StorageFailed tapfix/StorageClass/fast']);
   });
@@ -137,9 +205,27 @@ describe('what is noticed, as what, and when', { concurrency: 2 }, () => {
   test('an autoscaler without metrics', async (t) => {
     const world = await aWorld(t);
     world.start();
-    await world.apply('HorizontalPodAutoscaler', { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'web' }, spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } }); // prettier-ignore
-    const conditions = [['AbleToScale', 'True', 'SucceededGetScale'], ['ScalingActive', 'False', 'FailedGetResourceMetric']].map(([type, status, reason]) => ({ type, status, reason, message: reason, lastTransitionTime: '2026-11-16T03:12:00Z' })); // prettier-ignore
-    await world.api.patch({ kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', subresource: 'status' }, 'merge', { status: { conditions } }); // prettier-ignore
+    await world.apply('HorizontalPodAutoscaler', {
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'web' },
+      spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
+    });
+    const conditions = [
+      ['AbleToScale', 'True', 'SucceededGetScale'],
+      ['ScalingActive', 'False', 'FailedGetResourceMetric'],
+    ].map(([type, status, reason]) => ({
+      type,
+      status,
+      reason,
+      message: reason,
+      lastTransitionTime: '2026-11-16T03:12:00Z',
+    }));
+    await world.api.patch(
+      { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', subresource: 'status' },
+      'merge',
+      { status: { conditions } },
+    );
     await world.until('incident', async () => (await told(world)).length > 0, 400_000);
     assert.deepEqual(await told(world), ['AutoscalerBlind shop/HorizontalPodAutoscaler/web']);
   });

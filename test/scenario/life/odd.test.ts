@@ -69,7 +69,8 @@ describe('odd circumstances', { concurrency: 3 }, () => {
       await rollOut(world, 'checkout', 'shop/app:2-crash');
       await world.until('a button', () => world.phone.has(/Approve/));
       world.miss(({ type, object }) => type === 'DELETED' && object?.kind === kind);
-      for (const { metadata } of await world.api.list(kind)) await world.api.delete({ kind, namespace: metadata.namespace!, name: metadata.name }); // prettier-ignore
+      for (const { metadata } of await world.api.list(kind))
+        await world.api.delete({ kind, namespace: metadata.namespace!, name: metadata.name });
       await world.advance(90_000);
       // The message of what is gone says so, and what is still broken is told again.
       if (kind === 'Remediation') assert.match(world.phone.headlines()[0] ?? '', /its record was deleted/);

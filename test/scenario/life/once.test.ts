@@ -73,7 +73,8 @@ describe('every failure, once, and only when it is real', { concurrency: 3 }, ()
     const world = await aWorld(t);
     world.start();
     const names = ['web-7d9f8b6c5d', 'web-6b8c9d7f54'];
-    for (const name of names) await world.apply('Deployment', deployment(name, { image: 'shop/app:1-crash', replicas: 1 })); // prettier-ignore
+    for (const name of names)
+      await world.apply('Deployment', deployment(name, { image: 'shop/app:1-crash', replicas: 1 }));
     await world.advance(120_000);
     assert.deepEqual((await keys(world)).sort(), names.map((name) => `shop/Deployment/${name}`).sort());
     assert.equal((await world.fixes()).length, 2);

@@ -5,9 +5,9 @@ import {
   ChatMoved,
   type Handlers,
 } from '../../../src/channels/channel.ts';
-import { consoleText } from '../../../src/channels/console-text.ts';
+import { consoleText } from '../../../src/channels/console/console-text.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
-import type { Message } from '../../../src/notices/message.ts';
+import type { Message } from '../../../src/notices/cards/message.ts';
 
 export const ada = 111;
 export const chatId = -1001;

@@ -129,7 +129,6 @@ describe('what is worth telling', { concurrency: 3 }, () => {
     ['a class is switched off', off],
     ['a rule ignores it', ignoring],
   ] as const)
-    // prettier-ignore
     test(`${what} during its patience: not told; and once it is wanted again, told once`, async (t) => {
       const world = await aWorld(t);
       world.start();
@@ -204,7 +203,10 @@ describe('where it is told', { concurrency: 3 }, () => {
     await world.apply('Deployment', crashing('web'));
     await world.until('a card', () => world.phone.messages.length === 2);
     await world.advance(60_000);
-    assert.deepEqual(world.phone.messages.map(({ chat }) => chat), ['-1001', '-2002']); // prettier-ignore
+    assert.deepEqual(
+      world.phone.messages.map(({ chat }) => chat),
+      ['-1001', '-2002'],
+    );
     assert.equal(world.phone.has(/Approve undo/), true);
   });
 
@@ -220,7 +222,10 @@ describe('where it is told', { concurrency: 3 }, () => {
     await world.until('a card', () => world.phone.messages.length === 1);
     world.phone.refusing.clear();
     await world.advance(300_000);
-    assert.deepEqual(world.phone.messages.map(({ chat }) => chat), ['-2002']); // prettier-ignore
+    assert.deepEqual(
+      world.phone.messages.map(({ chat }) => chat),
+      ['-2002'],
+    );
   });
 
   test('a channel is added: what is open is told there once, and decided from either', async (t) => {
@@ -270,7 +275,10 @@ test('a configuration that is refused is said once, and its end in the same mess
   await isRunning(world, 'checkout');
   world.refuse('approval.approvers[1].telegram must be a number (line 31)');
   await world.until('the sentence', () => world.phone.messages.length === 1);
-  assert.equal(world.phone.headlines()[0], 'config change refused, the old one stays: approval.approvers[1].telegram must be a number (line 31)'); // prettier-ignore
+  assert.equal(
+    world.phone.headlines()[0],
+    'config change refused, the old one stays: approval.approvers[1].telegram must be a number (line 31)',
+  );
   await world.advance(900_000);
   assert.equal(world.phone.history.length, 1);
   world.refuse(undefined);

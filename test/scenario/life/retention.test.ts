@@ -21,7 +21,11 @@ test('what is over goes after its retention, the message stays as it is, and wha
   await world.until('the first to be gone', async () => (await world.fixes()).length === 1, 150_000);
   await world.advance(180_000);
   const left = await world.fixes();
-  assert.deepEqual(left.map(({ spec }) => spec.incident.object.name), ['web'], 'rejected, and its trouble lasts'); // prettier-ignore
+  assert.deepEqual(
+    left.map(({ spec }) => spec.incident.object.name),
+    ['web'],
+    'rejected, and its trouble lasts',
+  );
   assert.equal(world.phone.headlines()[0], shown);
   assert.equal(world.phone.messages.length, 2);
   assert.equal((await world.api.list('Notice', 'tapfix')).length, 1);

@@ -65,7 +65,9 @@ describe('the diagnosis changes while nobody has decided', { concurrency: 3 }, (
     assert.equal(world.phone.messages.length, 1);
     assert.equal(world.phone.headlines().length, 1);
     await rollOut(world, 'checkout', 'shop/app:4');
-    await world.until('both to be over', async () => (await world.fixes()).every((fix) => ['Superseded', 'Resolved'].includes(phaseOf(fix)))); // prettier-ignore
+    await world.until('both to be over', async () =>
+      (await world.fixes()).every((fix) => ['Superseded', 'Resolved'].includes(phaseOf(fix))),
+    );
     await world.until('grey', () => world.phone.dots()[0] === 'grey');
     assert.equal(world.phone.messages.length, 1);
     assert.match(world.phone.headlines()[0] ?? '', /^checkout healthy again by itself/);

@@ -40,7 +40,6 @@ test('two dozen workloads fail within ten seconds: one message, and every one of
         buttons.flat().some(({ label }) => label.startsWith(`${one} · Approve`)),
       ),
     ))
-      // prettier-ignore
       assert.equal(await phone.press(new RegExp(`^${name} · Approve`)), 'Approved; it starts now.');
     if (!list!.message.buttons!.flat().some(({ label }) => label.startsWith('Next'))) break;
     await phone.press(/^Next/);

@@ -1,14 +1,13 @@
 import type { TestContext } from 'node:test';
 import { actions } from '../../../src/actions/table.ts';
-import { type Reload, runTapfix } from '../../../src/app.ts';
+import { type Reload, runTapfix } from '../../../src/app/app.ts';
+import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { type Api, type KubeObject, Unreachable } from '../../../src/kube/api.ts';
 import { type Phase, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
+import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
-import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
-import { untilAborted } from '../../../src/lib/abort.ts';
-import { iso } from '../../../src/lib/clock.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { createReadiness } from '../../../src/ops/readiness.ts';
 import { localApi } from '../../../src/sim/api/local.ts';
@@ -16,7 +15,7 @@ import type { ApiServer } from '../../../src/sim/api/server.ts';
 import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
 import { createSim, type SimOptions } from '../../../src/sim/sim.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { createPhone, chatId, ada } from './phone.ts';
+import { ada, chatId, createPhone } from './phone.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ActionContext, Plan } from '../../../src/actions/action.ts';
-import { markAnnotation } from '../../../src/actions/action.ts';
-import { perform } from '../../../src/actions/perform.ts';
-import { actions, parseAction } from '../../../src/actions/table.ts';
-import { createTargetReader } from '../../../src/approvals/target.ts';
-import { actionNames } from '../../../src/config/vocabulary.ts';
+import { type ActionContext, markAnnotation, perform, type Plan } from '../../../src/actions/action.ts';
+import { actions, createTargetReader, parseAction } from '../../../src/actions/table.ts';
+import { actionNames } from '../../../src/config/schema.ts';
 import type { ApiError, KubeObject } from '../../../src/kube/api.ts';
 import type { World } from '../controller/world.ts';
 import { subjects } from './subjects.ts';
@@ -43,7 +40,9 @@ function withoutOwn(object: object | undefined, paths: readonly string[]): objec
     // The last key may have dots of its own: it is what is left after the known ones.
     const known = /^(metadata\.annotations|spec\.template\.metadata\.annotations)\.(.+)$/.exec(path);
     const keys = known ? [...known[1]!.split('.'), known[2]!] : path.split('.');
-    const parent = keys.slice(0, -1).reduce<Record<string, unknown> | undefined>((node, key) => node?.[key] as never, rest as never); // prettier-ignore
+    const parent = keys
+      .slice(0, -1)
+      .reduce<Record<string, unknown> | undefined>((node, key) => node?.[key] as never, rest as never);
     delete parent?.[keys.at(-1)!];
   }
   return rest;
@@ -145,7 +144,7 @@ for (const [name, { type, make, target, otherwise, owns, gitOps }] of Object.ent
       const world = make();
       const { action, params, context } = await prepared(world);
       const { metadata, ...rest } = live(world)!;
-      const reason = async () => (await action.prepare(params, context) as { reason?: string }).reason; // prettier-ignore
+      const reason = async () => ((await action.prepare(params, context)) as { reason?: string }).reason;
       change(world, { metadata: { deletionTimestamp: '2026-11-16T03:12:00Z' } });
       assert.equal(await reason(), 'TargetGone');
       world.server.remove(target[0], 'shop', target[1]);

@@ -36,7 +36,10 @@ test('both writes stand under the uid and the resourceVersion that were read', a
   const quotas = quotaWorld();
   const quota = quotas.server.get('ResourceQuota', 'shop', 'tight')!.metadata;
   const { write } = await planned(deletion(quotas));
-  assert.deepEqual(write.do === 'delete' && write.preconditions, { uid: quota.uid, resourceVersion: quota.resourceVersion }); // prettier-ignore
+  assert.deepEqual(write.do === 'delete' && write.preconditions, {
+    uid: quota.uid,
+    resourceVersion: quota.resourceVersion,
+  });
   const world = undoWorld();
   const { uid, resourceVersion } = world.server.get('Deployment', 'shop', 'checkout')!.metadata;
   const patch = (await planned(undo(world).prepare())).write;
@@ -47,13 +50,28 @@ test('both writes stand under the uid and the resourceVersion that were read', a
 });
 
 const refusals: [string, (world: World) => unknown, string][] = [
-  ['a Deployment on its way out', (world) => change(world, { metadata: { deletionTimestamp: '2026-11-16T03:12:00Z' } }), 'TargetGone'],
-  ['a template too large to keep', (world) => change(world, { spec: { template: template('x'.repeat(262_144)) } }), 'TooLarge'],
-  ['two ReplicaSets of that revision', ({ server }) => {
-    const { annotations, ownerReferences } = server.get('ReplicaSet', 'shop', 'checkout-0')!.metadata;
-    server.seed('ReplicaSet', 'shop', { metadata: { name: 'planted', annotations, ownerReferences }, spec: { template: template('evil:1') } });
-  }, 'RevisionGone'],
-]; // prettier-ignore
+  [
+    'a Deployment on its way out',
+    (world) => change(world, { metadata: { deletionTimestamp: '2026-11-16T03:12:00Z' } }),
+    'TargetGone',
+  ],
+  [
+    'a template too large to keep',
+    (world) => change(world, { spec: { template: template('x'.repeat(262_144)) } }),
+    'TooLarge',
+  ],
+  [
+    'two ReplicaSets of that revision',
+    ({ server }) => {
+      const { annotations, ownerReferences } = server.get('ReplicaSet', 'shop', 'checkout-0')!.metadata;
+      server.seed('ReplicaSet', 'shop', {
+        metadata: { name: 'planted', annotations, ownerReferences },
+        spec: { template: template('evil:1') },
+      });
+    },
+    'RevisionGone',
+  ],
+];
 for (const [name, prepare, want] of refusals)
   test(`an undo is refused for ${name}`, async () => {
     const world = undoWorld();
@@ -76,11 +94,23 @@ test('the snapshot of an undo carries no literal of env', async () => {
 });
 
 const traces: [string, (world: World) => unknown, string][] = [
-  ['the mark of an earlier fix', (world) => change(world, { metadata: { annotations: { [markAnnotation]: 'another' } } }), 'untouched'],
+  [
+    'the mark of an earlier fix',
+    (world) => change(world, { metadata: { annotations: { [markAnnotation]: 'another' } } }),
+    'untouched',
+  ],
   ['our own mark', (world) => change(world, { metadata: { annotations: { [markAnnotation]: 'f' } } }), 'ours'],
-  ['an earlier mark and another template', (world) => change(world, { metadata: { annotations: { [markAnnotation]: 'another' } }, spec: { template: template('x:9') } }), 'other'],
+  [
+    'an earlier mark and another template',
+    (world) =>
+      change(world, {
+        metadata: { annotations: { [markAnnotation]: 'another' } },
+        spec: { template: template('x:9') },
+      }),
+    'other',
+  ],
   ['a Deployment that is gone', ({ server }) => server.remove('Deployment', 'shop', 'checkout'), 'other'],
-]; // prettier-ignore
+];
 for (const [name, meddle, want] of traces)
   test(`after a crash, ${name}: ${want}`, async () => {
     const world = undoWorld();
@@ -92,7 +122,8 @@ for (const [name, meddle, want] of traces)
 
 test('a quota that refuses nobody is not deleted', async () => {
   const world = quotaWorld();
-  for (const name of ['api-5bbc', 'web-5bbc']) world.server.change('ReplicaSet', 'shop', name, { status: { conditions: [] } }); // prettier-ignore
+  for (const name of ['api-5bbc', 'web-5bbc'])
+    world.server.change('ReplicaSet', 'shop', name, { status: { conditions: [] } });
   const prepared = await deletion(world);
   assert.equal(!prepared.ok && prepared.reason, 'NotBlocking');
 });
@@ -102,7 +133,11 @@ test('the snapshot of a quota has its labels and annotations, without what kubec
   const annotations = { team: 'a', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
   world.server.change('ResourceQuota', 'shop', 'tight', { metadata: { labels: { tier: 'x' }, annotations } });
   const { before } = await planned(deletion(world));
-  assert.deepEqual((JSON.parse(before) as { metadata: object }).metadata, { name: 'tight', labels: { tier: 'x' }, annotations: { team: 'a' } }); // prettier-ignore
+  assert.deepEqual((JSON.parse(before) as { metadata: object }).metadata, {
+    name: 'tight',
+    labels: { tier: 'x' },
+    annotations: { team: 'a' },
+  });
 });
 
 test('a quota is put back with its labels and annotations, and with fewer of them rather than not at all', async () => {
@@ -133,7 +168,9 @@ test('a nudge is for the one that was blocked: its uid is in the request', async
   const { metadata } = server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 1 } });
   const owner = { kind: 'StatefulSet', name: 'db', uid: metadata.uid };
   await nudge(server.client(), 'shop', owner, 'f-1');
-  assert.deepEqual(server.calls.at(-1)?.body, { metadata: { uid: metadata.uid, annotations: { [nudgeAnnotation]: 'f-1' } } }); // prettier-ignore
+  assert.deepEqual(server.calls.at(-1)?.body, {
+    metadata: { uid: metadata.uid, annotations: { [nudgeAnnotation]: 'f-1' } },
+  });
   await assert.rejects(nudge(server.client(), 'shop', { ...owner, uid: 'another' }, 'f-2'), /immutable/);
 });
 
@@ -146,7 +183,11 @@ const owners: [string, { kind: 'StatefulSet' | 'CronJob'; replicas?: number; uid
 for (const [name, { kind, replicas = 0, uid }, want] of owners)
   test(`${name} is ${want ? '' : 'not '}nudged`, async () => {
     const server = fakeServer(fakeClock());
-    const { metadata } = server.seed(kind, 'shop', { metadata: { name: 'x' }, spec: { replicas: 1 }, status: { replicas } }); // prettier-ignore
+    const { metadata } = server.seed(kind, 'shop', {
+      metadata: { name: 'x' },
+      spec: { replicas: 1 },
+      status: { replicas },
+    });
     const blocked = [{ kind, name: 'x', uid: uid ?? metadata.uid }];
     assert.deepEqual(await stillShort(server.client(), 'shop', blocked), want ? blocked : []);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isShort, otherOwners, refusalBy, refusalsIn, refusalsOf, saysQuota } from '../../../src/health/blocked.ts';
 import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
+import { isShort, otherOwners, refusalBy, refusalsIn, refusalsOf, saysQuota } from '../../../src/health/refusals.ts';
 import type { EventView } from '../../../src/kube/views.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
 import { anEvent, aReplicaSet } from '../../support/views.ts';
@@ -23,16 +23,36 @@ for (const { message, want } of messages) {
 }
 
 const refused = (kind: string, uid: string, quota = 'tight', lastSeenMs = 1): EventView =>
-  anEvent({ reason: 'FailedCreate', message: refusal(quota), object: { kind, name: kind, namespace: 'shop', uid }, lastSeenMs }); // prettier-ignore
+  anEvent({
+    reason: 'FailedCreate',
+    message: refusal(quota),
+    object: { kind, name: kind, namespace: 'shop', uid },
+    lastSeenMs,
+  });
 
 const failing = aReplicaSet({ createFailure: refusal('first') });
 const sets = [
   { name: 'whose pods are refused', set: failing, events: [], want: refusal('first') },
-  { name: 'whose events tell of a newer refusal', set: failing, events: [refused('ReplicaSet', failing.uid, 'newest', 9), refused('ReplicaSet', failing.uid, 'older', 5)], want: refusal('newest') },
-  { name: 'beside others that are refused', set: failing, events: [refused('ReplicaSet', 'other', 'theirs')], want: refusal('first') },
-  { name: 'whose last try succeeded', set: aReplicaSet(), events: [refused('ReplicaSet', failing.uid)], want: undefined },
+  {
+    name: 'whose events tell of a newer refusal',
+    set: failing,
+    events: [refused('ReplicaSet', failing.uid, 'newest', 9), refused('ReplicaSet', failing.uid, 'older', 5)],
+    want: refusal('newest'),
+  },
+  {
+    name: 'beside others that are refused',
+    set: failing,
+    events: [refused('ReplicaSet', 'other', 'theirs')],
+    want: refusal('first'),
+  },
+  {
+    name: 'whose last try succeeded',
+    set: aReplicaSet(),
+    events: [refused('ReplicaSet', failing.uid)],
+    want: undefined,
+  },
   { name: 'scaled to zero', set: { ...failing, desired: 0 }, events: [], want: undefined },
-]; // prettier-ignore
+];
 for (const { name, set, events, want } of sets)
   test(`what refuses the pods of a ReplicaSet ${name}`, () =>
     assert.equal(refusalsOf(set, refusalsIn(events))[0], want));
@@ -46,7 +66,10 @@ test('events name the other owners, each once, and not ReplicaSets; a quota stan
     refused('ReplicaSet', 'r'),
   ];
   const owners = otherOwners(refusalsIn(events));
-  assert.deepEqual(owners.map(({ uid }) => uid), ['j', 's', 'k']); // prettier-ignore
+  assert.deepEqual(
+    owners.map(({ uid }) => uid),
+    ['j', 's', 'k'],
+  );
 });
 
 const full = (): boolean => false;

@@ -4,7 +4,15 @@ import type { Prepared } from '../../../src/actions/action.ts';
 import { actionOf, parseAction } from '../../../src/actions/table.ts';
 import { restartedAt } from '../../../src/actions/template.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
-import { aPodOf, imageWorld, podWorld, restartWorld, scaleWorld, stuckSetWorld, undoWorldOf } from '../controller/action-worlds.ts'; // prettier-ignore
+import {
+  aPodOf,
+  imageWorld,
+  podWorld,
+  restartWorld,
+  scaleWorld,
+  stuckSetWorld,
+  undoWorldOf,
+} from '../controller/action-worlds.ts';
 import type { World } from '../controller/world.ts';
 
 /* Why an action is not done: each reason by its name. */
@@ -20,9 +28,18 @@ const pod = (patch: object) => (world: World) => void world.server.change('Pod',
 const ownedBy = (apiVersion: string, kind: string) =>
   pod({ metadata: { ownerReferences: [{ apiVersion, kind, name: 'own', uid: 'o', controller: true }] } });
 const autoscaler = (target: object) => (world: World) =>
-  void world.server.seed('HorizontalPodAutoscaler', 'shop', { metadata: { name: 'auto' }, spec: { scaleTargetRef: target } }); // prettier-ignore
-const budget = (status: object, spec: object = {}, name = 'keep') => (world: World) =>
-  void world.server.seed('PodDisruptionBudget', 'shop', { metadata: { name }, spec: { selector: { matchLabels: { app: 'checkout' } }, ...spec }, status: { observedGeneration: 1, ...status } }); // prettier-ignore
+  void world.server.seed('HorizontalPodAutoscaler', 'shop', {
+    metadata: { name: 'auto' },
+    spec: { scaleTargetRef: target },
+  });
+const budget =
+  (status: object, spec: object = {}, name = 'keep') =>
+  (world: World) =>
+    void world.server.seed('PodDisruptionBudget', 'shop', {
+      metadata: { name },
+      spec: { selector: { matchLabels: { app: 'checkout' } }, ...spec },
+      status: { observedGeneration: 1, ...status },
+    });
 const exhausted = { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 3 };
 const running = pod({ status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } });
 const both =
@@ -36,19 +53,79 @@ const cases: [string, () => World, ((world: World) => unknown) | undefined, obje
   ['an image of a container that is not there', imageWorld, undefined, { container: 'sidecar' }, 'UnknownContainer'],
   ['an image that is there already', imageWorld, undefined, { image: 'shop/checkout:1.42' }, 'AlreadyThere'],
   ['a number of replicas that is there already', scaleWorld, undefined, { replicas: 10 }, 'AlreadyThere'],
-  ['replicas that an autoscaler sets', scaleWorld, autoscaler({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'checkout' }), {}, 'Autoscaled'],
-  ['replicas beside an autoscaler of another Deployment', scaleWorld, autoscaler({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }), {}, undefined],
-  ['replicas beside an autoscaler of a StatefulSet of that name', scaleWorld, autoscaler({ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'checkout' }), {}, undefined],
+  [
+    'replicas that an autoscaler sets',
+    scaleWorld,
+    autoscaler({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'checkout' }),
+    {},
+    'Autoscaled',
+  ],
+  [
+    'replicas beside an autoscaler of another Deployment',
+    scaleWorld,
+    autoscaler({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }),
+    {},
+    undefined,
+  ],
+  [
+    'replicas beside an autoscaler of a StatefulSet of that name',
+    scaleWorld,
+    autoscaler({ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'checkout' }),
+    {},
+    undefined,
+  ],
   ['replicas of a paused Deployment', scaleWorld, checkout('Deployment', { spec: { paused: true } }), {}, undefined],
-  ['a restart of a paused Deployment', restartWorld('Deployment'), checkout('Deployment', { spec: { paused: true } }), {}, 'Paused'],
-  ['a restart with OnDelete', restartWorld('StatefulSet'), checkout('StatefulSet', { spec: { updateStrategy: { type: 'OnDelete' } } }), {}, 'OnDelete'],
-  ['a restart of a DaemonSet with OnDelete', restartWorld('DaemonSet'), checkout('DaemonSet', { spec: { updateStrategy: { type: 'OnDelete' } } }), {}, 'OnDelete'],
-  ['a restart in stages', restartWorld('StatefulSet'), checkout('StatefulSet', { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } }), {}, 'Partitioned'],
-  ['an undo with OnDelete', undoWorldOf('DaemonSet'), checkout('DaemonSet', { spec: { updateStrategy: { type: 'OnDelete' } } }), {}, 'OnDelete'],
+  [
+    'a restart of a paused Deployment',
+    restartWorld('Deployment'),
+    checkout('Deployment', { spec: { paused: true } }),
+    {},
+    'Paused',
+  ],
+  [
+    'a restart with OnDelete',
+    restartWorld('StatefulSet'),
+    checkout('StatefulSet', { spec: { updateStrategy: { type: 'OnDelete' } } }),
+    {},
+    'OnDelete',
+  ],
+  [
+    'a restart of a DaemonSet with OnDelete',
+    restartWorld('DaemonSet'),
+    checkout('DaemonSet', { spec: { updateStrategy: { type: 'OnDelete' } } }),
+    {},
+    'OnDelete',
+  ],
+  [
+    'a restart in stages',
+    restartWorld('StatefulSet'),
+    checkout('StatefulSet', { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } }),
+    {},
+    'Partitioned',
+  ],
+  [
+    'an undo with OnDelete',
+    undoWorldOf('DaemonSet'),
+    checkout('DaemonSet', { spec: { updateStrategy: { type: 'OnDelete' } } }),
+    {},
+    'OnDelete',
+  ],
   ['an undo to a revision that is not kept', undoWorldOf('StatefulSet'), undefined, { toRevision: 7 }, 'RevisionGone'],
   ['an undo to what runs', undoWorldOf('DaemonSet'), undefined, { toRevision: 2 }, 'AlreadyThere'],
-  ['an undo to one of two revisions of that number', undoWorldOf('StatefulSet'), ({ server }) => server.change('ControllerRevision', 'shop', 'checkout-1', { revision: 1 }), {}, 'RevisionGone'],
-  ["an undo to another workload's revision", undoWorldOf('StatefulSet'), ({ server }) => server.change('ControllerRevision', 'shop', 'checkout-0', { metadata: { ownerReferences: [] } }), {}, 'RevisionGone'],
+  [
+    'an undo to one of two revisions of that number',
+    undoWorldOf('StatefulSet'),
+    ({ server }) => server.change('ControllerRevision', 'shop', 'checkout-1', { revision: 1 }),
+    {},
+    'RevisionGone',
+  ],
+  [
+    "an undo to another workload's revision",
+    undoWorldOf('StatefulSet'),
+    ({ server }) => server.change('ControllerRevision', 'shop', 'checkout-0', { metadata: { ownerReferences: [] } }),
+    {},
+    'RevisionGone',
+  ],
   ['a pod without an owner', ofA, pod({ metadata: { ownerReferences: [] } }), {}, 'NoOwner'],
   ["a Job's pod", ofA, ownedBy('batch/v1', 'Job'), {}, 'JobPod'],
   ['a static pod', ofA, ownedBy('v1', 'Node'), {}, 'StaticPod'],
@@ -56,21 +133,70 @@ const cases: [string, () => World, ((world: World) => unknown) | undefined, obje
   ['a pod of an operator', ofA, ownedBy('postgresql.cnpg.io/v1', 'Cluster'), {}, 'UnknownOwner'],
   ["a pod of somebody else's StatefulSet", ofA, ownedBy('apps.kruise.io/v1', 'StatefulSet'), {}, 'UnknownOwner'],
   ['a pod whose owner is gone', ofA, ({ server }) => server.remove('ReplicaSet', 'shop', 'checkout'), {}, 'OwnerGone'],
-  ['a pod whose owner is going', ofA, ({ server }) => server.change('ReplicaSet', 'shop', 'checkout', { metadata: { deletionTimestamp: 'x' } }), {}, 'OwnerGone'],
-  ['a pod of a protected Deployment', ofA, checkout('Deployment', { metadata: { labels: { 'tapfix.dev/protected': 'true' } } }), {}, 'Protected'],
+  [
+    'a pod whose owner is going',
+    ofA,
+    ({ server }) => server.change('ReplicaSet', 'shop', 'checkout', { metadata: { deletionTimestamp: 'x' } }),
+    {},
+    'OwnerGone',
+  ],
+  [
+    'a pod of a protected Deployment',
+    ofA,
+    checkout('Deployment', { metadata: { labels: { 'tapfix.dev/protected': 'true' } } }),
+    {},
+    'Protected',
+  ],
   ['a pod that a budget keeps', ofA, budget(exhausted), {}, 'BudgetExhausted'],
   ['a pod that a budget of everything keeps', ofA, budget(exhausted, { selector: {} }), {}, 'BudgetExhausted'],
   ['a pod beside a budget of nothing', ofA, budget(exhausted, { selector: null }), {}, undefined],
-  ['a pod beside a budget of others', ofA, budget(exhausted, { selector: { matchLabels: { app: 'web' } } }), {}, undefined],
+  [
+    'a pod beside a budget of others',
+    ofA,
+    budget(exhausted, { selector: { matchLabels: { app: 'web' } } }),
+    {},
+    undefined,
+  ],
   ['a pod that a budget lets go', ofA, both(running, budget({ ...exhausted, disruptionsAllowed: 1 })), {}, undefined],
   ['a pod that is not ready, and enough others are', ofA, budget({ ...exhausted, currentHealthy: 3 }), {}, undefined],
-  ['a ready pod, and just enough are', ofA, both(running, budget({ ...exhausted, currentHealthy: 3 })), {}, 'BudgetExhausted'],
-  ['a pod that is not ready, and its budget minds only ready ones', ofA, budget(exhausted, { unhealthyPodEvictionPolicy: 'AlwaysAllow' }), {}, undefined],
-  ['a pod that has not begun to run', ofA, both(pod({ status: { phase: 'Pending' } }), budget(exhausted)), {}, undefined],
-  ['a pod under two budgets', ofA, both(budget({ disruptionsAllowed: 1 }), budget({ disruptionsAllowed: 1 }, {}, 'too')), {}, 'SeveralBudgets'],
+  [
+    'a ready pod, and just enough are',
+    ofA,
+    both(running, budget({ ...exhausted, currentHealthy: 3 })),
+    {},
+    'BudgetExhausted',
+  ],
+  [
+    'a pod that is not ready, and its budget minds only ready ones',
+    ofA,
+    budget(exhausted, { unhealthyPodEvictionPolicy: 'AlwaysAllow' }),
+    {},
+    undefined,
+  ],
+  [
+    'a pod that has not begun to run',
+    ofA,
+    both(pod({ status: { phase: 'Pending' } }), budget(exhausted)),
+    {},
+    undefined,
+  ],
+  [
+    'a pod under two budgets',
+    ofA,
+    both(budget({ disruptionsAllowed: 1 }), budget({ disruptionsAllowed: 1 }, {}, 'too')),
+    {},
+    'SeveralBudgets',
+  ],
   ['a StatefulSet that waits for a pod which a budget keeps', stuckSetWorld, budget(exhausted), {}, 'BudgetExhausted'],
-  ['a StatefulSet that waits for a protected pod', stuckSetWorld, ({ server }) => server.change('Pod', 'shop', 'checkout-2', { metadata: { labels: { 'tapfix.dev/protected': 'true' } } }), {}, 'Protected'],
-]; // prettier-ignore
+  [
+    'a StatefulSet that waits for a protected pod',
+    stuckSetWorld,
+    ({ server }) =>
+      server.change('Pod', 'shop', 'checkout-2', { metadata: { labels: { 'tapfix.dev/protected': 'true' } } }),
+    {},
+    'Protected',
+  ],
+];
 for (const [name, make, meddle, over, want] of cases)
   test(`${name}: ${want ?? 'no refusal'}`, async () => {
     const world = make();
@@ -86,7 +212,9 @@ test('a budget that is still being worked out is no verdict: ask again', async (
   await assert.rejects(prepare(world), RetryLater);
 });
 
-const expression = (operator: string, values?: string[]) => ({ selector: { matchExpressions: [{ key: 'app', operator, ...(values && { values }) }] } }); // prettier-ignore
+const expression = (operator: string, values?: string[]) => ({
+  selector: { matchExpressions: [{ key: 'app', operator, ...(values && { values }) }] },
+});
 const selectors: [string, object, boolean][] = [
   ['In', expression('In', ['web', 'checkout']), true],
   ['In, others', expression('In', ['web']), false],
@@ -111,7 +239,9 @@ test('a StatefulSet that replaces its pods in parallel waits for nobody; nor is 
   };
   const world = stuckSetWorld();
   const { uid } = world.server.get('StatefulSet', 'shop', 'checkout')!.metadata;
-  aPodOf(world.server, 'StatefulSet', uid, 'checkout-0', { status: { conditions: [{ type: 'Ready', status: 'True' }] } }); // prettier-ignore
+  aPodOf(world.server, 'StatefulSet', uid, 'checkout-0', {
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  });
   aPodOf(world.server, 'StatefulSet', 'other', 'other-0');
   aPodOf(world.server, 'StatefulSet', uid, 'checkout-1', { status: { phase: 'Failed' } });
   assert.deepEqual(await blocked(world), ['checkout-2']);
@@ -137,15 +267,54 @@ test('what others wrote at length is not kept at length', async () => {
 const names = { name: 'checkout', uid: 'u' };
 const digest = 'a'.repeat(64);
 const limits: [string, object, boolean][] = [
-  ...['nginx', 'nginx:1.27', 'registry.example.com:5000/team/app_x/y:V1.2-rc_1', `ghcr.io/a/b@sha256:${digest}`, `localhost/app:1.0@sha256:${digest}`].map((image): [string, object, boolean] => ['PatchDeploymentImage', { ...names, container: 'app', image }, true]),
-  ...['', ' nginx', 'nginx latest', 'nginx:', 'Nginx/App', 'a//b', 'a/b:c:d', 'nginx;rm', 'nginx\n', `x@sha256:${'a'.repeat(31)}`, `a:${'t'.repeat(129)}`, `a/${'b'.repeat(520)}`].map((image): [string, object, boolean] => ['PatchDeploymentImage', { ...names, container: 'app', image }, false]),
-  ...['', 'App', '-a', 'a'.repeat(64), 'a.b'].map((container): [string, object, boolean] => ['PatchDeploymentImage', { ...names, container, image: 'a:1' }, false]),
+  ...[
+    'nginx',
+    'nginx:1.27',
+    'registry.example.com:5000/team/app_x/y:V1.2-rc_1',
+    `ghcr.io/a/b@sha256:${digest}`,
+    `localhost/app:1.0@sha256:${digest}`,
+  ].map((image): [string, object, boolean] => ['PatchDeploymentImage', { ...names, container: 'app', image }, true]),
+  ...[
+    '',
+    ' nginx',
+    'nginx latest',
+    'nginx:',
+    'Nginx/App',
+    'a//b',
+    'a/b:c:d',
+    'nginx;rm',
+    'nginx\n',
+    `x@sha256:${'a'.repeat(31)}`,
+    `a:${'t'.repeat(129)}`,
+    `a/${'b'.repeat(520)}`,
+  ].map((image): [string, object, boolean] => ['PatchDeploymentImage', { ...names, container: 'app', image }, false]),
+  ...['', 'App', '-a', 'a'.repeat(64), 'a.b'].map((container): [string, object, boolean] => [
+    'PatchDeploymentImage',
+    { ...names, container, image: 'a:1' },
+    false,
+  ]),
   ...[0, 1, 50].map((replicas): [string, object, boolean] => ['ScaleDeployment', { ...names, replicas }, true]),
-  ...[-1, 51, 1.5, '3'].map((replicas): [string, object, boolean] => ['ScaleDeployment', { ...names, replicas }, false]),
-  ...['Deployment', 'StatefulSet', 'DaemonSet'].map((kind): [string, object, boolean] => ['RolloutRestart', { ...names, kind }, true]),
-  ...['Job', 'ReplicaSet', 'Pod'].map((kind): [string, object, boolean] => ['RolloutRestart', { ...names, kind }, false]),
-  ...[0, -1, 1.5].map((toRevision): [string, object, boolean] => ['RolloutUndo', { ...names, kind: 'StatefulSet', toRevision }, false]),
-]; // prettier-ignore
+  ...[-1, 51, 1.5, '3'].map((replicas): [string, object, boolean] => [
+    'ScaleDeployment',
+    { ...names, replicas },
+    false,
+  ]),
+  ...['Deployment', 'StatefulSet', 'DaemonSet'].map((kind): [string, object, boolean] => [
+    'RolloutRestart',
+    { ...names, kind },
+    true,
+  ]),
+  ...['Job', 'ReplicaSet', 'Pod'].map((kind): [string, object, boolean] => [
+    'RolloutRestart',
+    { ...names, kind },
+    false,
+  ]),
+  ...[0, -1, 1.5].map((toRevision): [string, object, boolean] => [
+    'RolloutUndo',
+    { ...names, kind: 'StatefulSet', toRevision },
+    false,
+  ]),
+];
 for (const [type, params, isTaken] of limits)
   test(`${type} ${isTaken ? 'takes' : 'does not take'} ${JSON.stringify(params)}`, () =>
     assert.equal(actionOf(type)!.params.safeParse(params).success, isTaken));

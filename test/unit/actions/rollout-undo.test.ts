@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { markAnnotation } from '../../../src/actions/action.ts';
-import { rolloutUndo } from '../../../src/actions/rollout-undo.ts';
+import { rolloutUndo, templateDiff } from '../../../src/actions/rollout-undo.ts';
 import { mergeTemplate, withoutEnvValues } from '../../../src/actions/template.ts';
-import { templateDiff } from '../../../src/actions/template-diff.ts';
-import type { World } from '../controller/world.ts';
-import { template, undoWorld } from '../controller/world.ts';
+import { template, undoWorld, type World } from '../controller/world.ts';
 
 const prepare = (world: World, over: object = {}) => {
   const { uid } = world.server.get('Deployment', 'shop', 'checkout')!.metadata;
@@ -60,7 +58,11 @@ test('a Deployment without annotations gets them with the mark', async () => {
   world.server.change('Deployment', 'shop', 'checkout', { metadata: { annotations: null } });
   const prepared = await prepare(world);
   assert.ok(prepared.ok && prepared.write.do === 'patch');
-  assert.deepEqual(prepared.write.body.at(-1), { op: 'add', path: '/metadata/annotations', value: { [markAnnotation]: 'f' } }); // prettier-ignore
+  assert.deepEqual(prepared.write.body.at(-1), {
+    op: 'add',
+    path: '/metadata/annotations',
+    value: { [markAnnotation]: 'f' },
+  });
 });
 
 const labelled = (labels: Record<string, string>, annotations?: Record<string, string>) => ({
@@ -103,7 +105,12 @@ const diffs = [
   {
     name: 'a literal of the environment is never shown',
     from: app({ env: [{ name: 'DSN', value: 'postgres://u:hunter2@h' }] }),
-    to: app({ env: [{ name: 'DSN', value: 'x' }, { name: 'NEW', value: 'y' }] }), // prettier-ignore
+    to: app({
+      env: [
+        { name: 'DSN', value: 'x' },
+        { name: 'NEW', value: 'y' },
+      ],
+    }),
     want: 'app env.DSN  changed (value not shown)\napp env.NEW  added (value not shown)',
   },
   {
@@ -139,7 +146,14 @@ const diffs = [
   {
     name: 'a container that was added',
     from: app({}),
-    to: { spec: { containers: [{ name: 'app', image: 'a:2' }, { name: 'log', image: 'l:1' }] } }, // prettier-ignore
+    to: {
+      spec: {
+        containers: [
+          { name: 'app', image: 'a:2' },
+          { name: 'log', image: 'l:1' },
+        ],
+      },
+    },
     want: 'log image  (none) → l:1\nlog  (none) → container',
   },
   {

@@ -1,6 +1,14 @@
 import type { Kind } from '../../../src/kube/resources.ts';
 import { restartedAt } from '../../../src/actions/template.ts';
-import { imageWorld, initImageWorld, podWorld, restartWorld, scaleWorld, stuckSetWorld, undoWorldOf } from '../controller/action-worlds.ts'; // prettier-ignore
+import {
+  imageWorld,
+  initImageWorld,
+  podWorld,
+  restartWorld,
+  scaleWorld,
+  stuckSetWorld,
+  undoWorldOf,
+} from '../controller/action-worlds.ts';
 import { quotaWorld, template, undoWorld, type World } from '../controller/world.ts';
 
 /** One action on one kind of target, and what of the target is its own. */

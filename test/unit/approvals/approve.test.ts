@@ -130,7 +130,10 @@ test('a comparison with the live target that comes too late starts no patch and 
     await booth.clock.advance(10_000);
     assert.equal((await answer).alert, true);
     assert.equal(booth.approval().state, 'Pending');
-    assert.deepEqual(booth.audit.map(({ decision }) => decision), ['Refused']); // prettier-ignore
+    assert.deepEqual(
+      booth.audit.map(({ decision }) => decision),
+      ['Refused'],
+    );
   }
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acknowledgedBy, snoozedUntil } from '../../../src/kube/attention.ts';
 import { ApiError } from '../../../src/kube/api.ts';
+import { acknowledgedBy, snoozedUntil } from '../../../src/kube/remediation.ts';
 import { aFix, aNotice, at, condition } from '../../support/fixes.ts';
 import { aBooth } from './booth.ts';
 
@@ -96,8 +96,13 @@ test('Details shows everybody in the chat what the card has no room for', async 
     '03:11:00 Pod checkout-2: BackOff (3 times): restarting',
     '03:10:00 Pod checkout-1: BackOff (3 times): password=[redacted] refused',
   ]);
-  for (const part of ['14 restarts of 3 pods', 'shop/checkout:1.42', 'kubectl -n shop get fix checkout-3f9a1c-1 -o yaml', 'patch fix'])
-    assert.ok(text.includes(part), part); // prettier-ignore
+  for (const part of [
+    '14 restarts of 3 pods',
+    'shop/checkout:1.42',
+    'kubectl -n shop get fix checkout-3f9a1c-1 -o yaml',
+    'patch fix',
+  ])
+    assert.ok(text.includes(part), part);
   assert.deepEqual(card!.buttons, []);
   assert.deepEqual(words(booth), ['Shown']);
 });
@@ -112,7 +117,13 @@ test('Details hides in the diff what the card hides in it', async () => {
 test('Details in another chat shows nothing, and without events it says so', async () => {
   const booth = aBooth();
   assert.match((await booth.press('d', 123456789, { place: { chat: '-1' } })).say, /does not know this message/);
-  const blind = aBooth(aFix(), { api: { get: async () => aFix(), page: async () => Promise.reject(new Error('no')), patch: async () => aFix() } as never }); // prettier-ignore
+  const blind = aBooth(aFix(), {
+    api: {
+      get: async () => aFix(),
+      page: async () => Promise.reject(new Error('no')),
+      patch: async () => aFix(),
+    } as never,
+  });
   const { show } = await blind.press('d');
   assert.match(JSON.stringify(show), /they could not be read/);
 });

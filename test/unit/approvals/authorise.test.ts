@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { authorise as judge } from '../../../src/approvals/authorise.ts';
+import { authorise as judge } from '../../../src/approvals/press.ts';
 import type { PressFacts } from '../../../src/approvals/rules.ts';
-import { verbs } from '../../../src/approvals/verbs/table.ts';
+import { verbs } from '../../../src/approvals/verbs.ts';
 import type { Press } from '../../../src/channels/channel.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import type { Verb } from '../../../src/notices/payload.ts';
-import { shownHash } from '../../../src/notices/payload.ts';
-import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix, approvedByAda, at, condition } from '../../support/fixes.ts';
+import { shownHash, type Verb } from '../../../src/notices/payload.ts';
+import { aConfig, aFix, aNotice, aNoticeOf, approvedByAda, aQuotaFix, at, condition } from '../../support/fixes.ts';
 
 const nowMs = Date.parse(at('02:14:14'));
 
@@ -31,7 +30,13 @@ function facts(
 }
 
 const authorise = (of: PressFacts) => judge(of, verbs[of.payload.verb].rules);
-const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: nowMs + 20_000, channel: 'telegram', notice: 'one' } as const; // prettier-ignore
+const asked = {
+  by: 'telegram:123456789',
+  name: 'Ada',
+  untilMs: nowMs + 20_000,
+  channel: 'telegram',
+  notice: 'one',
+} as const;
 const failedRehearsal = [condition('Rehearsed', '02:12:36', { status: 'False', message: 'revision 41 is gone' })];
 const unconfirmed = aFix();
 unconfirmed.status!.conditions = [

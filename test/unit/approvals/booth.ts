@@ -1,12 +1,10 @@
 import type { Prepared } from '../../../src/actions/action.ts';
-import { type ApprovalsDeps, createApprovals } from '../../../src/approvals/approve.ts';
 import { createConfirms } from '../../../src/approvals/confirms.ts';
+import { type ApprovalsDeps, createApprovals } from '../../../src/approvals/press.ts';
 import type { Press } from '../../../src/channels/channel.ts';
-import type { Api, KubeObject } from '../../../src/kube/api.ts';
-import { ApiError } from '../../../src/kube/api.ts';
+import { type Api, ApiError, type KubeObject } from '../../../src/kube/api.ts';
 import type { Approval, Remediation } from '../../../src/kube/remediation.ts';
-import { encodePress } from '../../../src/notices/payload.ts';
-import type { Verb } from '../../../src/notices/payload.ts';
+import { encodePress, type Verb } from '../../../src/notices/payload.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, aNoticeOf, at } from '../../support/fixes.ts';
 
@@ -16,7 +14,13 @@ export function aBooth(fix: Remediation = aFix(), over: Partial<ApprovalsDeps> =
   let live = structuredClone(fix);
   const events: object[] = [];
   const audit: Record<string, unknown>[] = [];
-  const hooks = { beforePatch: () => {}, get: async () => {}, patch: async () => {}, prepare: async () => {}, rbac: true }; // prettier-ignore
+  const hooks = {
+    beforePatch: () => {},
+    get: async () => {},
+    patch: async () => {},
+    prepare: async () => {},
+    rbac: true,
+  };
   const target: { prepared: Prepared } = {
     prepared: { ok: true, targetHash: fix.status?.preview?.targetHash } as never,
   };

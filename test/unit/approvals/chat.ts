@@ -1,9 +1,9 @@
-import { createCommands } from '../../../src/approvals/commands/table.ts';
+import { createCommands } from '../../../src/approvals/commands.ts';
 import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
 import type { Mute } from '../../../src/kube/mutes.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { contextFor } from '../../../src/notices/notice-body.ts';
-import { stateHash } from '../../../src/notices/state.ts';
+import { contextFor } from '../../../src/notices/outbox/notice-body.ts';
+import { stateHash } from '../../../src/notices/outbox/rendering.ts';
 import { aConfig, aFix, aNoticeOf, at } from '../../support/fixes.ts';
 import { aBooth } from './booth.ts';
 
@@ -34,8 +34,11 @@ export function aChat(
   const base = aConfig();
   const config = aConfig({
     approval: { ...base.approval, approvers },
-    channels: { telegram: { chat: vendors.telegram.chat, routes: [], apiRoot: '' }, slack: { channel: vendors.slack.chat, routes: [], apiUrl: '' } },
-  }); // prettier-ignore
+    channels: {
+      telegram: { chat: vendors.telegram.chat, routes: [], apiRoot: '' },
+      slack: { channel: vendors.slack.chat, routes: [], apiUrl: '' },
+    },
+  });
   const mutes: Mute[] = [];
   const notices = cards.map((members, index) =>
     aNoticeOf(members, { channel: vendor, chat }, { message: String(4711 + index), postedAt: at('02:12:41') }),
@@ -47,7 +50,16 @@ export function aChat(
   const fixByUid = (uid: string) => fixes.find(({ metadata }) => metadata.uid === uid);
   const booth = aBooth(fixes[0], { current: () => config, noticeAt, noticesWith, fixByUid });
   const shownNow = (): string =>
-    stateHash(cards[0]!, contextFor(card, { config, nowMs: booth.clock.now(), timeZone: 'Europe/Berlin', confirms: booth.confirms, namespace: 'tapfix' })); // prettier-ignore
+    stateHash(
+      cards[0]!,
+      contextFor(card, {
+        config,
+        nowMs: booth.clock.now(),
+        timeZone: 'Europe/Berlin',
+        confirms: booth.confirms,
+        namespace: 'tapfix',
+      }),
+    );
   card.status!.shown = shownNow();
   const { onCommand } = createCommands({
     ...booth.approvals,

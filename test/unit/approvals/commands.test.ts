@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCommands } from '../../../src/approvals/commands/table.ts';
+import { createCommands } from '../../../src/approvals/commands.ts';
 import type { Answer, Command } from '../../../src/channels/channel.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { aFix, aNotice, aQuotaFix } from '../../support/fixes.ts';
@@ -13,7 +13,10 @@ const audited = (chat: ReturnType<typeof aChat>): unknown[] =>
 for (const vendor of ['telegram', 'slack'] as const) {
   test(`${vendor}: a reply to a card decides about that card, and the reason is kept`, async () => {
     const chat = aChat(vendor);
-    assert.deepEqual(await chat.reply('reject known, fix is on its way'), { say: 'Rejected; nothing is changed.', alert: false }); // prettier-ignore
+    assert.deepEqual(await chat.reply('reject known, fix is on its way'), {
+      say: 'Rejected; nothing is changed.',
+      alert: false,
+    });
     const { state, by, via, note } = chat.approval();
     assert.deepEqual([state, by, via, note], ['Rejected', chat.who.ada, vendor, 'known, fix is on its way']);
     assert.deepEqual(audited(chat), ['Rejected']);
@@ -114,7 +117,10 @@ test('what is open, with its buttons and names; one of it in full', async () => 
   const over = aFix({ n: 3, name: 'over', phase: 'Resolved' });
   const chat = aChat('telegram', [aFix(), web, over, aNotice({ n: 4 })]);
   const { show } = await chat.write('open', { by: chat.who.stranger });
-  assert.deepEqual(show!.cards.map(({ headline }) => headline.split(' ')[0]), ['checkout', 'web', 'reports']); // prettier-ignore
+  assert.deepEqual(
+    show!.cards.map(({ headline }) => headline.split(' ')[0]),
+    ['checkout', 'web', 'reports'],
+  );
   assert.match(show!.rest!, /checkout-3f9a1c-1, web-3f9a1c-2, reports-3f9a1c-4/);
   assert.ok(show!.cards.every(({ buttons }) => buttons.length > 0));
   const one = await chat.write('show web');
@@ -124,14 +130,29 @@ test('what is open, with its buttons and names; one of it in full', async () => 
 });
 
 test('nothing is open', async () => {
-  assert.deepEqual(await aChat('slack', [aFix({ phase: 'Resolved' })]).write('open'), { say: 'Nothing is open.', alert: false }); // prettier-ignore
+  assert.deepEqual(await aChat('slack', [aFix({ phase: 'Resolved' })]).write('open'), {
+    say: 'Nothing is open.',
+    alert: false,
+  });
 });
 
 const which: [string, Remediation[], string, Partial<Command>, RegExp][] = [
   ['a name that nothing has', [aFix()], 'ack frontend', {}, /^There is nothing called frontend here/],
-  ['a reply to a card of two', [aFix(), aFix({ n: 2, name: 'web' })], 'ack', { replyTo: '4711' }, /^Say which: shop\/checkout-3f9a1c-1, shop\/web-3f9a1c-2/],
-  ['one name in two namespaces', [aFix(), aFix({ n: 2, namespace: 'pay' })], 'ack checkout', {}, /^Say which: shop\/checkout-3f9a1c-1, pay\/checkout-3f9a1c-2/],
-]; // prettier-ignore
+  [
+    'a reply to a card of two',
+    [aFix(), aFix({ n: 2, name: 'web' })],
+    'ack',
+    { replyTo: '4711' },
+    /^Say which: shop\/checkout-3f9a1c-1, shop\/web-3f9a1c-2/,
+  ],
+  [
+    'one name in two namespaces',
+    [aFix(), aFix({ n: 2, namespace: 'pay' })],
+    'ack checkout',
+    {},
+    /^Say which: shop\/checkout-3f9a1c-1, pay\/checkout-3f9a1c-2/,
+  ],
+];
 for (const [name, fixes, line, over, say] of which)
   test(`which one: ${name}`, async () => {
     const chat = aChat('telegram', fixes);
@@ -170,6 +191,9 @@ test('how tapfix is, what it knows, and what it does not', async () => {
 
 test('what the vendor lists fits its limits', () => {
   const { commands } = createCommands({} as never);
-  assert.deepEqual(commands.map(({ name }) => name), ['open', 'show', 'approve', 'reject', 'ack', 'snooze', 'mute', 'status', 'help']); // prettier-ignore
+  assert.deepEqual(
+    commands.map(({ name }) => name),
+    ['open', 'show', 'approve', 'reject', 'ack', 'snooze', 'mute', 'status', 'help'],
+  );
   assert.ok(commands.every(({ does }) => does.length > 0 && does.length <= 256));
 });

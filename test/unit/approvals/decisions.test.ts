@@ -28,11 +28,20 @@ function aTeam(vendor: Vendor, fix: Remediation = aFix()) {
   const card = aNoticeOf([fix], { channel: vendor, chat }, { message: '1.1' });
   const booth = aBooth(fix, {
     current: () => aConfig({ approval }),
-    noticeAt: (channel, place, message) => (channel === vendor && place.chat === chat && message === '1.1' ? card : undefined),
+    noticeAt: (channel, place, message) =>
+      channel === vendor && place.chat === chat && message === '1.1' ? card : undefined,
     noticesWith: () => [card],
-  }); // prettier-ignore
+  });
   const tap = (who: Who, verb: Verb = 'a', over: Partial<Press> = {}) =>
-    booth.approvals.onPress({ channel: vendor, by: ids[who], name: who, place: { chat }, message: '1.1', data: encodePress(verb, fix), ...over }); // prettier-ignore
+    booth.approvals.onPress({
+      channel: vendor,
+      by: ids[who],
+      name: who,
+      place: { chat },
+      message: '1.1',
+      data: encodePress(verb, fix),
+      ...over,
+    });
   return { ...booth, tap, approval: booth.approval, approvers: approval.approvers };
 }
 type Team = ReturnType<typeof aTeam>;

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Prepared } from '../../../src/actions/action.ts';
-import { verbs } from '../../../src/approvals/verbs/table.ts';
-import { createApprovals } from '../../../src/approvals/approve.ts';
-import { authorise } from '../../../src/approvals/authorise.ts';
 import { createConfirms } from '../../../src/approvals/confirms.ts';
-import type { Api } from '../../../src/kube/api.ts';
-import { ApiError } from '../../../src/kube/api.ts';
+import { authorise, createApprovals } from '../../../src/approvals/press.ts';
+import { verbs } from '../../../src/approvals/verbs.ts';
+import { type Api, ApiError } from '../../../src/kube/api.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { encodePress, shownHash } from '../../../src/notices/payload.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -108,7 +106,10 @@ test('every press is counted once, by what became of it', async () => {
   await booth.press('b');
   await booth.press('r');
   const wanted = ['Asked', 'NotAnApprover', 'Back', 'Rejected'];
-  assert.deepEqual(booth.counted, wanted.map((result) => `telegram ${result}`)); // prettier-ignore
+  assert.deepEqual(
+    booth.counted,
+    wanted.map((result) => `telegram ${result}`),
+  );
 });
 
 test('Back that comes through too late takes nothing back: its presser was told that it may not have', async () => {

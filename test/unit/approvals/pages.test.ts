@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPages, type PagesDeps } from '../../../src/approvals/pages.ts';
 import type { Answer, Press } from '../../../src/channels/channel.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import type { Message } from '../../../src/notices/message.ts';
+import type { Message } from '../../../src/notices/cards/message.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, aNoticeOf, approvedByAda, at } from '../../support/fixes.ts';
@@ -37,7 +37,15 @@ function aList(over: Partial<PagesDeps> = {}) {
     ...over,
   });
   const press = (data: string, more: Partial<Press> = {}): Promise<Answer> =>
-    pages({ channel: 'telegram', by: 'telegram:123456789', name: 'ada', place: { chat: '-100500' }, message: '7', data, ...more }); // prettier-ignore
+    pages({
+      channel: 'telegram',
+      by: 'telegram:123456789',
+      name: 'ada',
+      place: { chat: '-100500' },
+      message: '7',
+      data,
+      ...more,
+    });
   /** "Show all" on the message, then the button of that name on each page that comes. */
   async function open(turns: string[] = []): Promise<Message> {
     let { show } = await press(pageOne);
@@ -75,7 +83,9 @@ test('every one of them is on some page, with a button to approve it and one to 
 
 test('what is decided meanwhile moves nothing to another page', async () => {
   const before = (await aList().open(['Next'])).cards.map(({ headline }) => headline.split(' ')[0]);
-  const decided = members.map((fix, n): Remediation => (n < 5 ? { ...fix, spec: { ...fix.spec, approval: approvedByAda } } : fix)); // prettier-ignore
+  const decided = members.map((fix, n): Remediation =>
+    n < 5 ? { ...fix, spec: { ...fix.spec, approval: approvedByAda } } : fix,
+  );
   const told = () => ({ notice, message: '7', members: decided });
   const after = (await aList({ told }).open(['Next'])).cards.map(({ headline }) => headline.split(' ')[0]);
   assert.deepEqual(after, before);
@@ -92,7 +102,10 @@ test('a press on a page is judged as on the message itself, and the page says ho
   const list = aList({ api: { get: (async () => live) as never } });
   const approve = buttons(await list.open()).find(({ label }) => label === 'svc-1 · Approve undo')!;
   const answer = await list.press(approve.data, { message: '99', ours: true });
-  assert.deepEqual(list.judged.map(({ data, message }) => [data, message]), [[encodePress('a', fix), '7']]); // prettier-ignore
+  assert.deepEqual(
+    list.judged.map(({ data, message }) => [data, message]),
+    [[encodePress('a', fix), '7']],
+  );
   assert.deepEqual([answer.say, answer.alert, answer.inPlace], ['Approved; it starts now.', false, true]);
   assert.match(answer.show!.cards[0]!.headline, /svc-1: undo approved by Ada/);
   assert.deepEqual(answer.show!.cards[0]!.buttons, []);
@@ -125,7 +138,10 @@ for (const { name, press } of elsewhere) {
     const list = aList();
     const approve = buttons(await list.open()).find(({ label }) => label.includes('Approve'))!;
     const answer = await list.press(approve.data, press);
-    assert.deepEqual(list.judged.map(({ message, data }) => [message, data.split(':').length]), [[press.message, 3]]); // prettier-ignore
+    assert.deepEqual(
+      list.judged.map(({ message, data }) => [message, data.split(':').length]),
+      [[press.message, 3]],
+    );
     assert.equal(answer.show, undefined);
   });
 }
@@ -139,7 +155,10 @@ test('any other button goes its usual way', async () => {
   const list = aList();
   const data = encodePress('a', members[0]!);
   assert.equal((await list.press(data)).show, undefined);
-  assert.deepEqual(list.judged.map(({ data: own }) => own), [data]); // prettier-ignore
+  assert.deepEqual(
+    list.judged.map(({ data: own }) => own),
+    [data],
+  );
 });
 
 const onAll = `o:${Buffer.from(name, 'hex').toString('base64url')}`;
@@ -162,7 +181,9 @@ test('it is said of nothing where the presser may not decide', async () => {
   const onPress = async ({ data }: Press): Promise<Answer> => {
     const fix = mixed.find((one) => encodePress('k', one) === data)!;
     tried.push(fix.metadata.namespace);
-    return fix.metadata.namespace === 'pay' ? { say: 'ok', alert: false } : { say: "You are not on the approvers' list for shop.", alert: true }; // prettier-ignore
+    return fix.metadata.namespace === 'pay'
+      ? { say: 'ok', alert: false }
+      : { say: "You are not on the approvers' list for shop.", alert: true };
   };
   const list = aList({ told: () => ({ notice, message: '7', members: mixed }), onPress });
   assert.match((await list.press(onAll)).say, /^You are on it: 5 incidents/);
@@ -180,7 +201,10 @@ test('of what is over nobody is on it: said, and written down', async () => {
   const over = members.map((fix, n) => aFix({ n: n + 1, name: fix.metadata.name, phase: 'Resolved' }));
   const list = aList({ told: () => ({ notice, message: '7', members: over }) });
   assert.deepEqual(await list.press(onAll), { say: 'You are on it already, or it is over.', alert: true });
-  assert.deepEqual([list.lines.map(({ reason }) => reason), list.counted], [['AlreadyDecided'], ['telegram AlreadyDecided']]); // prettier-ignore
+  assert.deepEqual(
+    [list.lines.map(({ reason }) => reason), list.counted],
+    [['AlreadyDecided'], ['telegram AlreadyDecided']],
+  );
 });
 
 test('on a page or in another chat it is not known', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodePress } from '../../../src/approvals/press.ts';
-import { encodePress, shownHash } from '../../../src/notices/payload.ts';
+import { decodePress, encodePress, shownHash } from '../../../src/notices/payload.ts';
 import { aFix } from '../../support/fixes.ts';
 
 test('a payload says who, what and as it was shown, in far less than 64 bytes', () => {

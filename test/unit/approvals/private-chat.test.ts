@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createCommands } from '../../../src/approvals/commands/table.ts';
+import { createCommands } from '../../../src/approvals/commands.ts';
 import type { Place } from '../../../src/channels/channel.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
 import { aConfig, aFix, aNoticeOf } from '../../support/fixes.ts';

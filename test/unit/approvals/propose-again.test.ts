@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createApprovals } from '../../../src/approvals/approve.ts';
 import { createConfirms } from '../../../src/approvals/confirms.ts';
-import type { Again } from '../../../src/approvals/propose-again.ts';
+import { createApprovals } from '../../../src/approvals/press.ts';
+import type { Again } from '../../../src/approvals/verbs.ts';
 import type { Api } from '../../../src/kube/api.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
@@ -18,7 +18,11 @@ async function pressed(fix: Remediation, again: Again = done, { id = 123456789, 
   const audit: Record<string, unknown>[] = [];
   const asked: string[] = [];
   const config = aConfig();
-  const approvers = [...config.approval.approvers, { name: 'Eve', telegram: 666, namespaces: ['other'], kubernetesGroups: [] }, { name: 'Kai', telegram: 777, kubernetesUser: 'kai', kubernetesGroups: [] }]; // prettier-ignore
+  const approvers = [
+    ...config.approval.approvers,
+    { name: 'Eve', telegram: 666, namespaces: ['other'], kubernetesGroups: [] },
+    { name: 'Kai', telegram: 777, kubernetesUser: 'kai', kubernetesGroups: [] },
+  ];
   const approvals = createApprovals({
     api: { get: async () => structuredClone(fix) } as unknown as Api,
     clock,
@@ -36,7 +40,14 @@ async function pressed(fix: Remediation, again: Again = done, { id = 123456789, 
   });
   const place = { chat: '-100500' };
   const data = encodePress('g', fix);
-  const answer = await approvals.onPress({ channel: 'telegram', by: `telegram:${id}`, name: 'x', place, message: '4711', data }); // prettier-ignore
+  const answer = await approvals.onPress({
+    channel: 'telegram',
+    by: `telegram:${id}`,
+    name: 'x',
+    place,
+    message: '4711',
+    data,
+  });
   return { ...answer, asked, audit: audit.map(({ decision, reason, by }) => ({ decision, reason, by })) };
 }
 
@@ -53,21 +64,59 @@ for (const phase of ['Expired', 'Failed'] as const)
 
 const cleared = aFix({ phase: 'Expired', conditions: [condition('IncidentCleared', '02:45:00')] });
 const before: { name: string; press: () => ReturnType<typeof pressed>; reason: string; say: RegExp }[] = [
-  { name: 'a stranger', press: () => pressed(expired, done, { id: 5 }), reason: 'NotAnApprover', say: /^You are not on the approvers' list\.$/ },
-  { name: 'an approver of another namespace', press: () => pressed(expired, done, { id: 666 }), reason: 'NotAllowedHere', say: /list for shop/ },
-  { name: 'one whom Kubernetes does not let approve', press: () => pressed(expired, done, { id: 777, rbac: false }), reason: 'RefusedByRbac', say: /does not let kai/ },
-  { name: 'a message that shows another', press: () => pressed(expired, done, { shown: aFix({ n: 7 }) }), reason: 'UnknownMessage', say: /does not know this message/ },
-  { name: 'one that can still be decided', press: () => pressed(aFix()), reason: 'NotToBeRepeated', say: /Only what nobody decided in time, or what failed/ },
-  { name: 'one that was rejected', press: () => pressed(aFix({ phase: 'Rejected' })), reason: 'NotToBeRepeated', say: /Only what nobody decided in time/ },
-  { name: 'one that is over', press: () => pressed(cleared), reason: 'AlreadyOver', say: /^It is over; there is nothing to propose\.$/ },
-]; // prettier-ignore
+  {
+    name: 'a stranger',
+    press: () => pressed(expired, done, { id: 5 }),
+    reason: 'NotAnApprover',
+    say: /^You are not on the approvers' list\.$/,
+  },
+  {
+    name: 'an approver of another namespace',
+    press: () => pressed(expired, done, { id: 666 }),
+    reason: 'NotAllowedHere',
+    say: /list for shop/,
+  },
+  {
+    name: 'one whom Kubernetes does not let approve',
+    press: () => pressed(expired, done, { id: 777, rbac: false }),
+    reason: 'RefusedByRbac',
+    say: /does not let kai/,
+  },
+  {
+    name: 'a message that shows another',
+    press: () => pressed(expired, done, { shown: aFix({ n: 7 }) }),
+    reason: 'UnknownMessage',
+    say: /does not know this message/,
+  },
+  {
+    name: 'one that can still be decided',
+    press: () => pressed(aFix()),
+    reason: 'NotToBeRepeated',
+    say: /Only what nobody decided in time, or what failed/,
+  },
+  {
+    name: 'one that was rejected',
+    press: () => pressed(aFix({ phase: 'Rejected' })),
+    reason: 'NotToBeRepeated',
+    say: /Only what nobody decided in time/,
+  },
+  {
+    name: 'one that is over',
+    press: () => pressed(cleared),
+    reason: 'AlreadyOver',
+    say: /^It is over; there is nothing to propose\.$/,
+  },
+];
 for (const { name, press, reason, say } of before)
   test(`${name} is refused before anything is read: ${reason}`, async () => {
     const answer = await press();
     assert.match(answer.say, say);
     assert.equal(answer.alert, true);
     assert.deepEqual(answer.asked, []);
-    assert.deepEqual(answer.audit.map(({ decision, reason: why }) => [decision, why]), [['Refused', reason]]); // prettier-ignore
+    assert.deepEqual(
+      answer.audit.map(({ decision, reason: why }) => [decision, why]),
+      [['Refused', reason]],
+    );
   });
 
 const why = 'the same fix was applied at 2026-11-16T02:14:12.000Z and did not help';
@@ -82,5 +131,8 @@ const after: { again: Again; reason: string; say: string }[] = [
 for (const { again, reason, say } of after)
   test(`nothing comes of it: ${say}`, async () => {
     const answer = await pressed(expired, again);
-    assert.deepEqual([answer.say, answer.alert, answer.audit], [say, true, [{ decision: 'Refused', reason, by: 'telegram:123456789' }]]); // prettier-ignore
+    assert.deepEqual(
+      [answer.say, answer.alert, answer.audit],
+      [say, true, [{ decision: 'Refused', reason, by: 'telegram:123456789' }]],
+    );
   });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
-import { contextFor } from '../../../src/notices/notice-body.ts';
+import { contextFor } from '../../../src/notices/outbox/notice-body.ts';
+import { renderingOf } from '../../../src/notices/outbox/rendering.ts';
 import { encodePress, type Verb } from '../../../src/notices/payload.ts';
-import { renderingOf } from '../../../src/notices/rendering.ts';
 import { aConfig, aNoticeOf, aQuotaFix } from '../../support/fixes.ts';
 import { aBooth } from './booth.ts';
 
@@ -34,9 +34,10 @@ function twoCards() {
   const all = [card('reminder', 'telegram', 'reminder'), ...Object.values(cards)];
   const booth = aBooth(fix, {
     current: () => config,
-    noticeAt: (channel, { chat }, message) => all.find(({ spec, status }) => spec.channel === channel && spec.chat === chat && status?.message === message),
+    noticeAt: (channel, { chat }, message) =>
+      all.find(({ spec, status }) => spec.channel === channel && spec.chat === chat && status?.message === message),
     noticesWith: () => all,
-  }); // prettier-ignore
+  });
   const press = (verb: Verb, channel: Vendor, by: typeof ada | typeof ben, message?: string): Promise<Answer> =>
     booth.approvals.onPress({
       channel,
@@ -50,7 +51,9 @@ function twoCards() {
   const shown = (channel: Vendor): string => {
     const facts = { config, nowMs: booth.clock.now(), timeZone: 'UTC', confirms: booth.confirms, namespace: 'tapfix' };
     const { wanted, message } = renderingOf(cards[channel], { members: [fix] }, contextFor(cards[channel], facts));
-    const labels = message().cards[0]!.buttons.flat().map(({ label }) => label); // prettier-ignore
+    const labels = message()
+      .cards[0]!.buttons.flat()
+      .map(({ label }) => label);
     return `${wanted.shown} ${labels.join()}`;
   };
   return { ...booth, press, shown };

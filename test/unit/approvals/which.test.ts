@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Command } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { reminderAnnotation } from '../../../src/notices/reminder.ts';
+import { reminderAnnotation } from '../../../src/notices/plan/reminder.ts';
 import { aFix, aQuotaFix, at, condition } from '../../support/fixes.ts';
 import { aChat } from './chat.ts';
 
@@ -36,7 +36,10 @@ describe('a reply to a card is about that card', () => {
       const say = await taken(here, text, { replyTo: '4711' });
       assert.match(say, /^Say which: that card is about shop\/api-3f9a1c-1, not about \S*payments\S*; reply to the/i);
       assert.deepEqual([here.approval().state, here.annotations()], ['Pending', undefined]);
-      assert.deepEqual(here.audit.map(({ reason }) => reason), ['NotUnderstood']); // prettier-ignore
+      assert.deepEqual(
+        here.audit.map(({ reason }) => reason),
+        ['NotUnderstood'],
+      );
     });
 
   test('also where the other one is over', async () => {
@@ -94,7 +97,11 @@ test('a yes in another chat than that where it was asked is a question there', a
 test('a reminder is no card: it shows nothing of what is approved', async () => {
   const here = aChat('telegram', [api], { cards: [[api], [api]] });
   const [reminder, card] = here.notices;
-  reminder!.metadata = { ...reminder!.metadata, name: 'reminder', annotations: { [reminderAnnotation]: '{"kind":"unanswered"}' } }; // prettier-ignore
+  reminder!.metadata = {
+    ...reminder!.metadata,
+    name: 'reminder',
+    annotations: { [reminderAnnotation]: '{"kind":"unanswered"}' },
+  };
   reminder!.spec.form = 'reminder';
   reminder!.status!.shown = 'unanswered';
   card!.status!.shown = 'before the rehearsal';
@@ -134,7 +141,6 @@ describe('no reply and no name: the only one that is open', () => {
       'reject Web, known',
       'reject shop/web known',
     ])
-      // prettier-ignore
       assert.match((await chat().write(text)).say, /^There is nothing called/, text);
   });
 

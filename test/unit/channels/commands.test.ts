@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { consoleText } from '../../../src/channels/console-text.ts';
-import { html as markup } from '../../../src/channels/telegram/markup.ts';
-import { maxText, plainText, renderTelegram } from '../../../src/channels/telegram/render.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import { undoIntro } from '../../../src/kube/remediation.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
-import type { Line, Message } from '../../../src/notices/message.ts';
+import { consoleText } from '../../../src/channels/console/console-text.ts';
+import { html as markup, maxText, plainText, renderTelegram } from '../../../src/channels/telegram/render.ts';
+import { type Remediation, undoIntro } from '../../../src/kube/remediation.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
+import type { Line, Message } from '../../../src/notices/cards/message.ts';
 import { aContext } from '../../golden/scenes.ts';
-import { aQuotaFix, approvedByAda, at, condition, executed } from '../../support/fixes.ts';
+import { approvedByAda, aQuotaFix, at, condition, executed } from '../../support/fixes.ts';
 
 /** A command of that many characters whose end must not get lost. */
 const commandOf = (length: number): string => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
-import { createConsole } from '../../../src/channels/console.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
+import { createConsole } from '../../../src/channels/console/console.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
-import { aFix, aQuotaFix, approvedByAda } from '../../support/fixes.ts';
+import { aFix, approvedByAda, aQuotaFix } from '../../support/fixes.ts';
 import { silentLog } from '../notices/desk.ts';
 
 const place = { chat: 'console' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
-import { rebuildChannels } from '../../../src/channels/rebuild.ts';
+import { rebuildChannels } from '../../../src/channels/channels.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { aConfig } from '../../support/config.ts';
 
@@ -25,5 +25,8 @@ for (const [name, channels, want] of cases)
     const before = aConfig({ channels: { telegram } });
     const got = await rebuildChannels(new Map([['telegram', old]]), before, aConfig({ channels }), make);
     assert.deepEqual(Object.fromEntries([...got].map(([key, one]) => [key, one === old ? 'kept' : 'made'])), want);
-    assert.deepEqual(made, Object.entries(want).flatMap(([key, how]) => (how === 'made' ? [key] : []))); // prettier-ignore
+    assert.deepEqual(
+      made,
+      Object.entries(want).flatMap(([key, how]) => (how === 'made' ? [key] : [])),
+    );
   });

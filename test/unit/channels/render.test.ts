@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { html as markup, maxText, renderTelegram } from '../../../src/channels/telegram/render.ts';
 import { createTelegram } from '../../../src/channels/telegram/telegram.ts';
-import { html as markup } from '../../../src/channels/telegram/markup.ts';
-import { maxText, renderTelegram } from '../../../src/channels/telegram/render.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
-import type { Card, Message } from '../../../src/notices/message.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
+import type { Card, Message } from '../../../src/notices/cards/message.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { botToken, startFakeTelegram } from '../../support/fake-telegram.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
 import { aFix, at } from '../../support/fixes.ts';
 import { silentLog } from '../notices/desk.ts';
 

@@ -55,9 +55,10 @@ test('a mention in a card’s thread is a command about that card, answered ther
   fake.mention('reject known', { thread: '1.1' });
   await until('the answer', () => fake.ephemerals.length === 1);
   const { by, name, text, place: where, replyTo } = commands[0]!;
-  assert.deepEqual([by, name, text, where, replyTo], [
-    'slack:U012AB3CD', 'U012AB3CD', 'reject known', { ...place, thread: '1.1' }, '1.1',
-  ]); // prettier-ignore
+  assert.deepEqual(
+    [by, name, text, where, replyTo],
+    ['slack:U012AB3CD', 'U012AB3CD', 'reject known', { ...place, thread: '1.1' }, '1.1'],
+  );
   assert.deepEqual(fake.ephemerals, [{ channel: place.chat, user: 'U012AB3CD', thread: '1.1', text: said.say }]);
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { commands } from '../../../src/approvals/commands/table.ts';
+import { commands } from '../../../src/approvals/commands.ts';
 
 interface AppManifest {
   display_information: { name: string; description: string };
@@ -41,5 +41,8 @@ test('its command is the one that tapfix answers, and its hint names only what t
   assert.deepEqual([slash!.command, slash!.url, others.length], ['/tapfix', undefined, 0]);
   const named = slash!.usage_hint.split(' | ').map((hint) => hint.split(' ')[0]);
   const known = commands.map(({ name }) => name);
-  assert.deepEqual(named.filter((name) => !known.includes(name!)), []); // prettier-ignore
+  assert.deepEqual(
+    named.filter((name) => !known.includes(name!)),
+    [],
+  );
 });

@@ -2,14 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { maxBlocks, maxCharacters, renderPlainly, renderSlack } from '../../../src/channels/slack/render.ts';
-import { composeFarewell, composeMessage } from '../../../src/notices/compose.ts';
-import type { Card, Message } from '../../../src/notices/message.ts';
+import { composeFarewell, composeMessage } from '../../../src/notices/cards/compose.ts';
+import type { Card, Message } from '../../../src/notices/cards/message.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { readMessage } from '../../support/block-kit.ts';
 import { aFix } from '../../support/fixes.ts';
 
 const nasty = '*b* _i_ ~s~ `c` ```d``` <!channel> <@U012AB3CD> &amp; :fire: https://example.com\n> quoted';
-const aCard = (over: Partial<Card> = {}): Card => ({ dot: 'red', headline: 'x', rows: [], footer: [], buttons: [], ...over }); // prettier-ignore
+const aCard = (over: Partial<Card> = {}): Card => ({
+  dot: 'red',
+  headline: 'x',
+  rows: [],
+  footer: [],
+  buttons: [],
+  ...over,
+});
 const one = (card: Partial<Card>): Message => ({ cards: [aCard(card)], silent: false });
 const types = (message: Message): string[] => renderSlack(message).blocks.map(({ type }) => type);
 
@@ -50,7 +57,10 @@ test('a line too long for a header is shown in bold instead of being cut', () =>
 });
 
 test('what helps is green, what is asked about once more is red, and all have the payload as value', () => {
-  const buttons = [['a:1', 'r:1'], ['c:1', 'b:1']].map((row) => row.map((data) => ({ label: data, data }))); // prettier-ignore
+  const buttons = [
+    ['a:1', 'r:1'],
+    ['c:1', 'b:1'],
+  ].map((row) => row.map((data) => ({ label: data, data })));
   const [, ...actions] = renderSlack(one({ buttons })).blocks as { elements?: { style?: string; value: string }[] }[];
   assert.deepEqual(
     actions.flatMap(({ elements }) => elements!).map(({ style, value }) => [value, style]),

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer, Handlers } from '../../../src/channels/channel.ts';
 import { createSlack, type SlackDeps } from '../../../src/channels/slack/slack.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { appToken, botToken, startFakeSlack } from '../../support/fake-slack.ts';
 import { aFix, approvedByAda } from '../../support/fixes.ts';

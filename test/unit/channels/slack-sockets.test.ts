@@ -159,7 +159,8 @@ test('garbage, 5xx, 429, silence and a hang-up when asking for a socket: it surv
   await until('sockets', () => fake.count() === 2 && channel.health().ok);
   assert.ok(clock.slept.includes(3_000), 'as long as Slack asked for');
   const seen = new Set(kinds(lines));
-  for (const kind of ['Garbage', 'ServerError', 'TooFast', 'MissingScope']) assert.ok(seen.has(kind), `${kind} in ${[...seen].join()}`); // prettier-ignore
+  for (const kind of ['Garbage', 'ServerError', 'TooFast', 'MissingScope'])
+    assert.ok(seen.has(kind), `${kind} in ${[...seen].join()}`);
   const press = fake.press('a:data')!;
   await until('an acknowledgement', () => fake.acks(press).length === 1);
 });
@@ -170,7 +171,10 @@ test('Socket Mode switched off, and too many sockets: said, with back-off, until
   fake.behave('hello and goodbye');
   fake.refresh(0, 'link_disabled');
   fake.refresh(0, 'link_disabled');
-  await until('the reason', () => lines.length > 0 && /Socket Mode is switched off|as soon as they are open/.test(channel.health().detail)); // prettier-ignore
+  await until(
+    'the reason',
+    () => lines.length > 0 && /Socket Mode is switched off|as soon as they are open/.test(channel.health().detail),
+  );
   await until('back-off', () => clock.slept.includes(4_000));
   assert.ok(kinds(lines).length <= 4, `not a line for each attempt: ${kinds(lines).join()}`);
   fake.behave('usual');

@@ -46,7 +46,11 @@ test('a group that became a supergroup: who posts there is told the new id, and 
   await channel.edit({ chat: '-1007' }, after, later);
   await channel.edit(place, before, later);
   const wanted = [['-100500', 0], ['-1007', 0]]; // prettier-ignore
-  assert.deepEqual(fake.messages().map(({ chat, buttons }) => [chat, buttons.length]), wanted, 'each where it is'); // prettier-ignore
+  assert.deepEqual(
+    fake.messages().map(({ chat, buttons }) => [chat, buttons.length]),
+    wanted,
+    'each where it is',
+  );
   assert.deepEqual(said(), ['telegram group has a new id: change channels.telegram']);
   assert.equal(channel.health().ok, false, 'only because it does not receive yet');
 });
@@ -61,7 +65,13 @@ test('a press is where it was pressed: on an old card in the group, on a new one
   fake.press('a:data', { chat: '-100500', message: Number(before) });
   fake.press('a:data', { chat: '-1007', message: Number(after) });
   await until(() => presses.length === 2);
-  assert.deepEqual(presses.map(({ place: { chat }, message, ours }) => [chat, message, ours]), [['-100500', before, true], ['-1007', after, true]]); // prettier-ignore
+  assert.deepEqual(
+    presses.map(({ place: { chat }, message, ours }) => [chat, message, ours]),
+    [
+      ['-100500', before, true],
+      ['-1007', after, true],
+    ],
+  );
 });
 
 test('what an old card shows on demand is shown in the supergroup', async (t) => {
@@ -95,7 +105,10 @@ test('a topic that is gone, or has no number: said in the chat itself rather tha
   await channel.edit({ ...place, thread: '17' }, id, later);
   await channel.post({ ...place, thread: '1' }, card);
   await channel.post({ ...place, thread: '7' }, card);
-  assert.deepEqual(fake.messages().map(({ thread }) => thread), [undefined, undefined, undefined, 7]); // prettier-ignore
+  assert.deepEqual(
+    fake.messages().map(({ thread }) => thread),
+    [undefined, undefined, undefined, 7],
+  );
   assert.deepEqual(said(), Array(2).fill('telegram topic is not there, said in its chat'));
   assert.deepEqual(lines[0]!.fields, { chat: '-100500', thread: '17' });
 });

@@ -28,7 +28,10 @@ test('a private chat: a card is posted and edited there, and a press on it is kn
     },
   ]);
   await channel.edit({ chat }, id, later);
-  assert.deepEqual(fake.messages().map((message) => [message.chat, message.buttons.length]), [[chat, 0]]); // prettier-ignore
+  assert.deepEqual(
+    fake.messages().map((message) => [message.chat, message.buttons.length]),
+    [[chat, 0]],
+  );
   assert.deepEqual(channel.health(), { ok: true, detail: 'receiving' });
   assert.deepEqual(said(), []);
 });
@@ -59,9 +62,11 @@ test('who blocked the bot, or never spoke to it, is told what to do: nobody can 
     [chat, /blocked by the user/],
     ['222', /chat not found/],
   ] as const)
-    // prettier-ignore
     await assert.rejects(channel.post({ chat: one }, card), (error: Error) => {
-      assert.match(error.message, new RegExp(`cannot write to ${one}: press Start in the chat with the bot, or check its id`));
+      assert.match(
+        error.message,
+        new RegExp(`cannot write to ${one}: press Start in the chat with the bot, or check its id`),
+      );
       assert.match(error.message, why);
       return !(error instanceof RetryLater);
     });

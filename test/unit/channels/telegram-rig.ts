@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Answer, Handlers } from '../../../src/channels/channel.ts';
 import { createTelegram, type TelegramDeps } from '../../../src/channels/telegram/telegram.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { botToken, startFakeTelegram } from '../../support/fake-telegram.ts';
 import { aFix, approvedByAda } from '../../support/fixes.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { namespacesNow, runCheckConfig } from '../../../src/cli/check-config.ts';
 import { parseConfig } from '../../../src/config/load.ts';
-import { classNames } from '../../../src/config/vocabulary.ts';
+import { classNames } from '../../../src/config/schema.ts';
 import { ApiError, type Reader } from '../../../src/kube/api.ts';
 import { classOf } from '../../../src/signals/classes.ts';
 import { aConfig } from '../../support/config.ts';
@@ -35,7 +35,9 @@ test('a name that is nobody’s is said: it may be mistyped, or not be there yet
 });
 
 test('whoever may not list namespaces is told so', async () => {
-  const refusing = { list: (async () => Promise.reject(new ApiError('no', 403, 'Forbidden'))) as unknown as Reader['list'] }; // prettier-ignore
+  const refusing = {
+    list: (async () => Promise.reject(new ApiError('no', 403, 'Forbidden'))) as unknown as Reader['list'],
+  };
   assert.deepEqual(await namespacesNow(refusing, config(['*']), 'tapfix'), [
     '# which namespaces match now is not known: you may not list namespaces',
   ]);

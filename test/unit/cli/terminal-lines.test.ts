@@ -47,7 +47,9 @@ const cases: { name: string; lines: string[]; want: string[] }[] = [
     name: 'a change of the configuration is the fields that changed, and one that is refused why',
     lines: [
       logged('info', 'configuration changed', { changes: [{ field: 'cluster' }, { field: 'retention' }] }),
-      logged('info', 'configuration changed', { changes: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((field) => ({ field })) }), // prettier-ignore
+      logged('info', 'configuration changed', {
+        changes: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((field) => ({ field })),
+      }),
       logged('info', 'configuration changed', { changes: [] }),
       logged('error', 'configuration change refused, the old one stays', { reason: 'cluster is missing (line 1)' }),
       logged('info', 'configuration is as before'),

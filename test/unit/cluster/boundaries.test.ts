@@ -4,11 +4,27 @@ import type { WriteSeen } from '../../cluster/cluster.ts';
 import { boundariesIn } from '../../e2e/support/boundaries.ts';
 
 const uid = '0b6f2f0a-1111-4222-8333-444455556666';
-const status = (namespace: string, status: object): Sent => ['PATCH', `/apis/tapfix.dev/v1alpha1/namespaces/${namespace}/remediations/api-3f9a1c-1/status`, { status }]; // prettier-ignore
-const mint = (namespace: string): Sent => ['POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {}]; // prettier-ignore
-const revoke = (namespace: string): Sent => ['DELETE', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings/tapfix-${uid}`, {}]; // prettier-ignore
+const status = (namespace: string, status: object): Sent => [
+  'PATCH',
+  `/apis/tapfix.dev/v1alpha1/namespaces/${namespace}/remediations/api-3f9a1c-1/status`,
+  { status },
+];
+const mint = (namespace: string): Sent => [
+  'POST',
+  `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`,
+  {},
+];
+const revoke = (namespace: string): Sent => [
+  'DELETE',
+  `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings/tapfix-${uid}`,
+  {},
+];
 const token: Sent = ['POST', '/api/v1/namespaces/tapfix/serviceaccounts/tapfix-writer/token', {}];
-const event = (namespace: string, reason: string): Sent => ['POST', `/api/v1/namespaces/${namespace}/events`, { reason }]; // prettier-ignore
+const event = (namespace: string, reason: string): Sent => [
+  'POST',
+  `/api/v1/namespaces/${namespace}/events`,
+  { reason },
+];
 const quota = (namespace: string): Sent => ['DELETE', `/api/v1/namespaces/${namespace}/resourcequotas/tight`, {}];
 const dry = (sent: Sent): Sent => [...sent.slice(0, 3), true] as never;
 

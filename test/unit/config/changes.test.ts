@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changesBetween } from '../../../src/config/changes.ts';
+import { changesBetween } from '../../../src/config/live-config.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { aConfig } from '../../support/config.ts';
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { readAgain } from '../../../src/config/read-text.ts';
+import { readAgain } from '../../../src/config/config-file.ts';
 import { createReloader } from '../../../src/config/reload.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLiveConfig, problemOf, type Reload } from '../../../src/config/live.ts';
+import { createLiveConfig, problemOf, type Reload } from '../../../src/config/live-config.ts';
 import { configIn } from '../../../src/config/load.ts';
 import { UserError } from '../../../src/lib/errors.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -30,7 +30,10 @@ test('a good text is in force, with what was built for it, and what changed is s
   await live.take(text('notices: {maxPerMinute: 6}\n'));
   assert.equal(live.current().notices.maxPerMinute, 6);
   assert.notEqual(live.hash(), before);
-  assert.deepEqual(swaps.map(({ before, now, built }) => [before.notices.maxPerMinute, now.notices.maxPerMinute, built]), [[4, 6, 'built']]); // prettier-ignore
+  assert.deepEqual(
+    swaps.map(({ before, now, built }) => [before.notices.maxPerMinute, now.notices.maxPerMinute, built]),
+    [[4, 6, 'built']],
+  );
   const changes = [{ field: 'notices.maxPerMinute', from: '4', to: '6' }];
   assert.deepEqual(lines, [['configuration changed', { hash: live.hash(), changes }]]);
   assert.deepEqual(results, ['taken']);
@@ -68,7 +71,10 @@ test('one line of what is wrong: the first problem with its line, and how many m
     }
     throw new Error('it is right');
   };
-  assert.equal(wrong('approval:\n  approvers:\n  - {name: A, telegram: x}\n'), 'approval.approvers[0].telegram must be a number (line 6)'); // prettier-ignore
+  assert.equal(
+    wrong('approval:\n  approvers:\n  - {name: A, telegram: x}\n'),
+    'approval.approvers[0].telegram must be a number (line 6)',
+  );
   assert.equal(wrong('a: 1\nb: 2\nc: 3\n'), 'a is not a known key (line 4), and 2 more problems');
   assert.equal(wrong('ignore: &a [*a]\n').endsWith('(line 4)'), true);
   assert.equal(problemOf(new Error(`x 110201543:${'A'.repeat(35)}`)), 'x [secret]');
@@ -77,5 +83,8 @@ test('one line of what is wrong: the first problem with its line, and how many m
 test('a change of server is said to wait for the next start', async () => {
   const { live, lines } = aLive();
   await live.take(text('server: {port: 9090}\n'));
-  assert.deepEqual(lines.map(([words]) => words), ['configuration changed', 'the change of server takes effect at the next start']); // prettier-ignore
+  assert.deepEqual(
+    lines.map(([words]) => words),
+    ['configuration changed', 'the change of server takes effect at the next start'],
+  );
 });

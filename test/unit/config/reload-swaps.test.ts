@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as realSleep } from 'node:timers/promises';
-import { createLiveConfig } from '../../../src/config/live.ts';
+import { createLiveConfig } from '../../../src/config/live-config.ts';
 import { configIn } from '../../../src/config/load.ts';
 import { hashOf } from '../../../src/lib/hash.ts';
 import { fakeClock } from '../../support/fake-clock.ts';

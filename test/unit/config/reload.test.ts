@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { WatchDirectory } from '../../../src/config/watch-directory.ts';
-import { watchDirectory } from '../../../src/config/watch-directory.ts';
+import { type WatchDirectory, watchDirectory } from '../../../src/config/reload.ts';
 import { goodText, reloading } from './reloading.ts';
 
 function aFile(t: TestContext, watch?: WatchDirectory) {
@@ -124,10 +123,26 @@ const bomb = `${goodText('two')}a: &a [${'x,'.repeat(9)}]\nb: &b [${'*a,'.repeat
 
 const hostile: [string, (file: string) => void, RegExp][] = [
   ['a YAML bomb', (file) => writeFileSync(file, bomb), /uses too many aliases \(line 1\)$/],
-  ['ten megabytes', (file) => writeFileSync(file, Buffer.alloc(10_000_000, 'a')), /config\.yaml is larger than 1 MB: is it the right file\?$/], // prettier-ignore
-  ['a NUL', (file) => writeFileSync(file, `${goodText('two')}#\0`), /config\.yaml is not a text file: it contains a NUL byte$/], // prettier-ignore
-  ['not UTF-8', (file) => writeFileSync(file, Buffer.from([0xff, 0xfe, 0x41])), /config\.yaml is not a text file in UTF-8$/], // prettier-ignore
-  ['a directory in its place', (file) => (rmSync(file), mkdirSync(file)), /config\.yaml is a directory: name the file in it$/], // prettier-ignore
+  [
+    'ten megabytes',
+    (file) => writeFileSync(file, Buffer.alloc(10_000_000, 'a')),
+    /config\.yaml is larger than 1 MB: is it the right file\?$/,
+  ],
+  [
+    'a NUL',
+    (file) => writeFileSync(file, `${goodText('two')}#\0`),
+    /config\.yaml is not a text file: it contains a NUL byte$/,
+  ],
+  [
+    'not UTF-8',
+    (file) => writeFileSync(file, Buffer.from([0xff, 0xfe, 0x41])),
+    /config\.yaml is not a text file in UTF-8$/,
+  ],
+  [
+    'a directory in its place',
+    (file) => (rmSync(file), mkdirSync(file)),
+    /config\.yaml is a directory: name the file in it$/,
+  ],
   ['nothing at all', (file) => writeFileSync(file, ''), /^the file is empty \(line 1\)$/],
 ];
 for (const [name, make, problem] of hostile)

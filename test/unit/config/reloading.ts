@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as realSleep } from 'node:timers/promises';
-import { createLiveConfig } from '../../../src/config/live.ts';
+import { readAgain } from '../../../src/config/config-file.ts';
+import { createLiveConfig } from '../../../src/config/live-config.ts';
 import { configIn } from '../../../src/config/load.ts';
-import { readAgain } from '../../../src/config/read-text.ts';
-import { createReloader } from '../../../src/config/reload.ts';
-import type { WatchDirectory } from '../../../src/config/watch-directory.ts';
+import { createReloader, type WatchDirectory } from '../../../src/config/reload.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 export const goodText = (cluster: string): string =>

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readToken } from '../../../src/config/tokens.ts';
+import { readToken } from '../../../src/config/load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tapfix-tokens-'));
 after(() => rmSync(folder, { recursive: true }));

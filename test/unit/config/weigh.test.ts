@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weigh, type Standing, type Weighed } from '../../../src/config/weigh.ts';
+import { type Standing, weigh, type Weighed } from '../../../src/config/reload.ts';
 
 const text = (hash: string) => ({ hash, isMissing: false });
 const missing = { hash: 'gone', isMissing: true };

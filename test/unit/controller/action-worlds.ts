@@ -27,7 +27,8 @@ export const foreignInTemplate = {
 };
 
 type Spec = { replicas: number; template: ReturnType<typeof template> };
-const specOf = (server: FakeServer, kind: RolledOutKind): Spec => server.get(kind, 'shop', 'checkout')?.['spec'] as Spec; // prettier-ignore
+const specOf = (server: FakeServer, kind: RolledOutKind): Spec =>
+  server.get(kind, 'shop', 'checkout')?.['spec'] as Spec;
 
 interface Scene {
   kind: RolledOutKind;
@@ -104,7 +105,9 @@ export const undoWorldOf = (kind: 'StatefulSet' | 'DaemonSet') => (): World =>
       for (const [n, image] of [good, bad].entries())
         server.seed('ControllerRevision', 'shop', {
           metadata: { name: `checkout-${n}`, ...owned(kind, uid) },
-          data: { spec: { template: { $patch: 'replace', ...template(image, n === 1 ? foreignInTemplate : undefined) } } }, // prettier-ignore
+          data: {
+            spec: { template: { $patch: 'replace', ...template(image, n === 1 ? foreignInTemplate : undefined) } },
+          },
           revision: n + 1,
         });
       return { type: 'RolloutUndo', rolloutUndo: { kind, name: 'checkout', uid, toRevision: 1 } };
@@ -128,7 +131,13 @@ export const podWorld = (kind: RolledOutKind) => (): World =>
   stage({
     kind,
     action: (uid, server) => {
-      const set = kind === 'Deployment' ? server.seed('ReplicaSet', 'shop', { metadata: { name: 'checkout', ...owned(kind, uid) }, spec: { replicas: 3 } }).metadata.uid : uid; // prettier-ignore
+      const set =
+        kind === 'Deployment'
+          ? server.seed('ReplicaSet', 'shop', {
+              metadata: { name: 'checkout', ...owned(kind, uid) },
+              spec: { replicas: 3 },
+            }).metadata.uid
+          : uid;
       const { metadata } = aPodOf(server, kind === 'Deployment' ? 'ReplicaSet' : kind, set, 'checkout-x2x4z');
       return { type: 'DeletePod', deletePod: { name: 'checkout-x2x4z', uid: metadata.uid } };
     },

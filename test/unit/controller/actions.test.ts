@@ -54,16 +54,28 @@ const about = (object: object) => (world: World) =>
 const pod = ({ server }: World) => server.get('Pod', 'shop', 'checkout-x2x4z')!.metadata;
 const targets: [string, (world: World) => void, string][] = [
   ['the Deployment of its ReplicaSet', () => undefined, 'Accepted'],
-  ['the ReplicaSet itself', (world) => about({ kind: 'ReplicaSet', name: 'checkout', uid: pod(world).ownerReferences![0]!.uid })(world), 'Accepted'],
+  [
+    'the ReplicaSet itself',
+    (world) => about({ kind: 'ReplicaSet', name: 'checkout', uid: pod(world).ownerReferences![0]!.uid })(world),
+    'Accepted',
+  ],
   ['another Deployment', about({ kind: 'Deployment', name: 'payments', uid: 'p' }), 'WrongTarget'],
-  ['a Deployment of that name that came later', about({ kind: 'Deployment', name: 'checkout', uid: 'later' }), 'WrongTarget'],
+  [
+    'a Deployment of that name that came later',
+    about({ kind: 'Deployment', name: 'checkout', uid: 'later' }),
+    'WrongTarget',
+  ],
   ['a StatefulSet of that name', about({ kind: 'StatefulSet', name: 'checkout', uid: '' }), 'WrongTarget'],
-  ['its Deployment, but the pod is another of the same name', ({ server }) => {
-    const { uid } = server.get('ReplicaSet', 'shop', 'checkout')!.metadata;
-    server.remove('Pod', 'shop', 'checkout-x2x4z');
-    aPodOf(server, 'ReplicaSet', uid, 'checkout-x2x4z');
-  }, 'TargetGone'],
-]; // prettier-ignore
+  [
+    'its Deployment, but the pod is another of the same name',
+    ({ server }) => {
+      const { uid } = server.get('ReplicaSet', 'shop', 'checkout')!.metadata;
+      server.remove('Pod', 'shop', 'checkout-x2x4z');
+      aPodOf(server, 'ReplicaSet', uid, 'checkout-x2x4z');
+    },
+    'TargetGone',
+  ],
+];
 for (const [name, meddle, want] of targets)
   test(`a pod is deleted for an incident of ${name}: ${want}`, async () => {
     const world = podWorld('Deployment')();
@@ -80,11 +92,17 @@ test('while a pod of it is taken care of, nobody else changes the workload, and 
   const world = await applied(podWorld('StatefulSet'), { readHealth: async () => health({ healthy: false }) });
   const { uid } = world.server.get('StatefulSet', 'shop', 'checkout')!.metadata;
   const restart = { type: 'RolloutRestart', rolloutRestart: { kind: 'StatefulSet', name: 'checkout', uid } };
-  world.server.seed('Remediation', 'shop', { metadata: { name: 'other' }, spec: { ...world.fix().spec, action: restart, approval: { state: 'Pending' } } }); // prettier-ignore
+  world.server.seed('Remediation', 'shop', {
+    metadata: { name: 'other' },
+    spec: { ...world.fix().spec, action: restart, approval: { state: 'Pending' } },
+  });
   await world.clock.advance(3_000);
-  world.server.change('Remediation', 'shop', 'other', { spec: { approval: { state: 'Approved', by: 'ada' }, proposedBy: 'ben' } }); // prettier-ignore
+  world.server.change('Remediation', 'shop', 'other', {
+    spec: { approval: { state: 'Approved', by: 'ada' }, proposedBy: 'ben' },
+  });
   await world.clock.advance(5_000);
-  const other = () => (world.server.get('Remediation', 'shop', 'other') as { status?: { phase?: string } }).status?.phase; // prettier-ignore
+  const other = () =>
+    (world.server.get('Remediation', 'shop', 'other') as { status?: { phase?: string } }).status?.phase;
   assert.equal(other(), 'Approved');
   world.server.change('Remediation', 'shop', world.fix().metadata.name, {
     status: { phase: 'Failed', conditions: [] },
@@ -95,8 +113,15 @@ test('while a pod of it is taken care of, nobody else changes the workload, and 
 
 /* A disruption budget. */
 
-const noBudget = new ApiError("Cannot evict pod as it would violate the pod's disruption budget.", 429, 'TooManyRequests'); // prettier-ignore
-const isEviction = ({ subresource, dryRun }: { subresource?: string | undefined; dryRun: boolean }, rehearsal: boolean): boolean => subresource === 'eviction' && dryRun === rehearsal; // prettier-ignore
+const noBudget = new ApiError(
+  "Cannot evict pod as it would violate the pod's disruption budget.",
+  429,
+  'TooManyRequests',
+);
+const isEviction = (
+  { subresource, dryRun }: { subresource?: string | undefined; dryRun: boolean },
+  rehearsal: boolean,
+): boolean => subresource === 'eviction' && dryRun === rehearsal;
 
 test('a budget that says no when it comes to it: not done, and said', async () => {
   const world = await proposed(podWorld('Deployment'));
@@ -152,7 +177,9 @@ test('a restart writes down when it was made, not when it was rehearsed', async 
   const fromMs = world.clock.now();
   world.approve();
   await world.clock.advance(3_000);
-  const { template } = world.server.get('Deployment', 'shop', 'checkout')!['spec'] as { template: { metadata: { annotations: Record<string, string> } } }; // prettier-ignore
+  const { template } = world.server.get('Deployment', 'shop', 'checkout')!['spec'] as {
+    template: { metadata: { annotations: Record<string, string> } };
+  };
   const atMs = Date.parse(template.metadata.annotations[restartedAt]!);
   assert.ok(atMs >= fromMs && atMs <= world.clock.now(), new Date(atMs).toISOString());
 });
@@ -181,7 +208,12 @@ const kinds: [Kind, object][] = [
 ];
 const healings = kinds.flatMap(([kind, halfway]): [string, () => World, Kind, object][] => [
   [`a restart of a ${kind}`, restartWorld(kind as 'Deployment'), kind, halfway],
-  [`the deletion of a pod of a ${kind}`, podWorld(kind as 'Deployment'), kind, { availableReplicas: 2, numberAvailable: 2 }], // prettier-ignore
+  [
+    `the deletion of a pod of a ${kind}`,
+    podWorld(kind as 'Deployment'),
+    kind,
+    { availableReplicas: 2, numberAvailable: 2 },
+  ],
 ]);
 for (const [name, make, kind, halfway] of healings)
   test(`${name} has helped when the ${kind} is whole, and that has held`, async () => {
@@ -203,7 +235,10 @@ for (const [name, make, kind, halfway] of healings)
 
 test('the deletion of a pod whose ReplicaSet has no Deployment has helped when the ReplicaSet is whole', async () => {
   const world = podWorld('Deployment')();
-  const { uid } = world.server.change('ReplicaSet', 'shop', 'checkout', { metadata: { ownerReferences: [] }, status: { ...broken, availableReplicas: 2 } }).metadata; // prettier-ignore
+  const { uid } = world.server.change('ReplicaSet', 'shop', 'checkout', {
+    metadata: { ownerReferences: [] },
+    status: { ...broken, availableReplicas: 2 },
+  }).metadata;
   about({ kind: 'ReplicaSet', name: 'checkout', uid })(world);
   const started = await applied(() => byAPerson(world), real, 'ada@example.com');
   await started.clock.advance(40_000);
@@ -218,7 +253,9 @@ function zeroWorld(): World {
   const world = withStatus(scaleWorld, 'Deployment')();
   const { type, scaleDeployment } = world.fix().spec.action as unknown as { type: string; scaleDeployment: object };
   const action = { type, scaleDeployment: { ...scaleDeployment, replicas: 0 } };
-  world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { action, proposedBy: 'ben@example.com' } }); // prettier-ignore
+  world.server.change('Remediation', 'shop', world.fix().metadata.name, {
+    spec: { action, proposedBy: 'ben@example.com' },
+  });
   return world;
 }
 

@@ -12,7 +12,13 @@ import { bad, good, health, imageOf, quotaWorld, silent, template, undoWorld, ty
 const reason = (world: World): string | undefined => conditionOf(world.fix(), world.phase() ?? '')?.reason;
 const real = { readHealth, derive };
 
-const counts = (ready: number) => ({ observedGeneration: 9, replicas: 2, updatedReplicas: 2, readyReplicas: ready, availableReplicas: ready }); // prettier-ignore
+const counts = (ready: number) => ({
+  observedGeneration: 9,
+  replicas: 2,
+  updatedReplicas: 2,
+  readyReplicas: ready,
+  availableReplicas: ready,
+});
 /** The quota refuses nobody any more; as many of their pods are ready. */
 function makeRoom({ server }: World, ready: number): void {
   for (const name of ['api', 'web']) {
@@ -57,7 +63,11 @@ test('room that came, and a StatefulSet that stays short for reasons of its own:
   world.start({}, real);
   await world.clock.advance(3_000);
   makeRoom(world, 2);
-  const { uid } = world.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 2 }, status: {} }).metadata; // prettier-ignore
+  const { uid } = world.server.seed('StatefulSet', 'shop', {
+    metadata: { name: 'db' },
+    spec: { replicas: 2 },
+    status: {},
+  }).metadata;
   const involvedObject = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid };
   const message = 'exceeded quota: tight, requested: pods=1, used: pods=1, limited: pods=1';
   world.server.seed('Event', 'shop', { metadata: { name: 'db.1' }, reason: 'FailedCreate', message, involvedObject });
@@ -128,7 +138,10 @@ test('a second ReplicaSet of the same revision: which was meant is not guessed',
   const world = undoWorld();
   const { metadata } = world.server.get('ReplicaSet', 'shop', 'checkout-0')!;
   const { annotations, ownerReferences } = metadata;
-  world.server.seed('ReplicaSet', 'shop', { metadata: { name: 'planted', annotations, ownerReferences }, spec: { template: template('evil/miner:1') } }); // prettier-ignore
+  world.server.seed('ReplicaSet', 'shop', {
+    metadata: { name: 'planted', annotations, ownerReferences },
+    spec: { template: template('evil/miner:1') },
+  });
   world.start();
   await world.clock.advance(3_000);
   assert.equal(conditionOf(world.fix(), 'Rehearsed')?.reason, 'RevisionGone');
@@ -141,7 +154,10 @@ test('a Remediation in another namespace, or of another incident, replaces nothi
   const { spec, metadata } = world.fix();
   const follows = { name: metadata.name, uid: metadata.uid };
   world.server.seed('Remediation', 'team-b', { metadata: { name: 'evil' }, spec: { ...spec, follows } });
-  world.server.seed('Remediation', 'shop', { metadata: { name: 'other' }, spec: { ...spec, incident: { ...spec.incident, key: 'shop/Deployment/other' }, follows } }); // prettier-ignore
+  world.server.seed('Remediation', 'shop', {
+    metadata: { name: 'other' },
+    spec: { ...spec, incident: { ...spec.incident, key: 'shop/Deployment/other' }, follows },
+  });
   sighted(world, []);
   await world.clock.advance(3_000);
   assert.equal(world.phase(), 'Proposed');
@@ -159,7 +175,9 @@ test('a namespace that this installation is not configured for is left to the on
 
 test('a namespace that leaves the configuration while a fix is under way: it ends, saying so, and no right is left', async () => {
   const world = undoWorld();
-  const first = world.start(dyingAt(({ kind, verb, dryRun }) => kind === 'Deployment' && verb === 'patch' && !dryRun, 'before')); // prettier-ignore
+  const first = world.start(
+    dyingAt(({ kind, verb, dryRun }) => kind === 'Deployment' && verb === 'patch' && !dryRun, 'before'),
+  );
   await world.clock.advance(3_000);
   world.approve();
   await world.clock.advance(3_000);
@@ -228,7 +246,11 @@ test('what was seen since the fix to die after 50 s must hold for twice that, an
 /** Nobody is refused at this moment but a StatefulSet that would be let in: no plan can be made of that. */
 function makeRoomForAMoment(world: World): void {
   makeRoom(world, 2);
-  const { uid } = world.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 2 }, status: {} }).metadata; // prettier-ignore
+  const { uid } = world.server.seed('StatefulSet', 'shop', {
+    metadata: { name: 'db' },
+    spec: { replicas: 2 },
+    status: {},
+  }).metadata;
   const involvedObject = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid };
   const message = 'exceeded quota: tight, requested: pods=1, used: pods=1, limited: pods=1';
   world.server.seed('Event', 'shop', { metadata: { name: 'db.1' }, reason: 'FailedCreate', message, involvedObject });

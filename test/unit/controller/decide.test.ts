@@ -92,8 +92,19 @@ const approved = (want: string, over: Partial<Case> = {}): Case => ({
   want,
 });
 const execution = { appliedAt: iso(bornMs), stableSeconds: 40 };
-const applying = (want: string, facts: Partial<Facts>, over: Partial<Case> = {}): Case => ({ phase: 'Applying', status: { execution: { startedAt: iso(bornMs) } }, facts, want, ...over }); // prettier-ignore
-const applied = (want: string, over: Partial<Case> = {}): Case => ({ phase: 'Applied', status: { execution }, want, ...over }); // prettier-ignore
+const applying = (want: string, facts: Partial<Facts>, over: Partial<Case> = {}): Case => ({
+  phase: 'Applying',
+  status: { execution: { startedAt: iso(bornMs) } },
+  facts,
+  want,
+  ...over,
+});
+const applied = (want: string, over: Partial<Case> = {}): Case => ({
+  phase: 'Applied',
+  status: { execution },
+  want,
+  ...over,
+});
 const late = (want: string, over: Partial<Case> = {}): Case =>
   applied(want, { phase: 'Failed', conditions: [is('Applied'), is('Failed')], ...over });
 
@@ -104,74 +115,194 @@ const cases: Record<string, Case> = {
 
   'noticed stays': on({ phase: 'Noticed', action: false }, 'nothing'),
   'noticed has no ttl': on({ phase: 'Noticed', action: false, afterMs: 100 * minute }, 'nothing'),
-  'noticed and cleared is resolved': on({ phase: 'Noticed', conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
-  'noticed and no longer seen is not called healthy': on({ phase: 'Noticed', action: false, conditions: [{ ...is('IncidentCleared'), reason: 'NoLongerSeen' }] }, 'Resolved(NoLongerSeen)'),
+  'noticed and cleared is resolved': on(
+    { phase: 'Noticed', conditions: [is('IncidentCleared')] },
+    'Resolved(HealthyAgain)',
+  ),
+  'noticed and no longer seen is not called healthy': on(
+    { phase: 'Noticed', action: false, conditions: [{ ...is('IncidentCleared'), reason: 'NoLongerSeen' }] },
+    'Resolved(NoLongerSeen)',
+  ),
   'noticed with a successor is superseded': on({ phase: 'Noticed', facts: { successor: 'f-2' } }, 'Superseded'),
 
   'proposed is rehearsed once': on({ phase: 'Proposed' }, 'rehearse'),
   'a rehearsal without confirmation is not done': on({ phase: 'Proposed', conditions: [is('Rehearsed')] }, 'rehearse'),
-  'a failed rehearsal is not repeated': on({ phase: 'Proposed', conditions: [is('Rehearsed', 'False'), is('Confirmed')] }, `wait ${30 * minute}`),
-  'then it waits until it expires': on({ phase: 'Proposed', conditions: rehearsed, afterMs: minute }, `wait ${29 * minute}`),
-  'rejected': on({ phase: 'Proposed', approval: no }, 'Rejected'),
+  'a failed rehearsal is not repeated': on(
+    { phase: 'Proposed', conditions: [is('Rehearsed', 'False'), is('Confirmed')] },
+    `wait ${30 * minute}`,
+  ),
+  'then it waits until it expires': on(
+    { phase: 'Proposed', conditions: rehearsed, afterMs: minute },
+    `wait ${29 * minute}`,
+  ),
+  rejected: on({ phase: 'Proposed', approval: no }, 'Rejected'),
   'rejected late is still rejected': on({ phase: 'Proposed', approval: no, afterMs: 31 * minute }, 'Rejected'),
   'nobody decided': on({ phase: 'Proposed', conditions: rehearsed, afterMs: 30 * minute }, 'Expired'),
   'approved in the last moment': on({ phase: 'Proposed', approval: yes, afterMs: 30 * minute - 1 }, 'Approved'),
   'approved too late': on({ phase: 'Proposed', approval: yes, afterMs: 30 * minute }, 'Expired(TooLate)'),
-  'proposed and cleared is resolved': on({ phase: 'Proposed', conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
-  'cleared False is not cleared': on({ phase: 'Proposed', conditions: [...rehearsed, is('IncidentCleared', 'False')] }, `wait ${30 * minute}`),
-  'cleared beats an approval': on({ phase: 'Proposed', approval: yes, conditions: [is('IncidentCleared')] }, 'Resolved(HealthyAgain)'),
-  'proposed, and it came to its end otherwise than healthy': on({ phase: 'Proposed', conditions: [{ ...is('IncidentCleared'), reason: 'Ended' }] }, 'Resolved(Ended)'),
+  'proposed and cleared is resolved': on(
+    { phase: 'Proposed', conditions: [is('IncidentCleared')] },
+    'Resolved(HealthyAgain)',
+  ),
+  'cleared False is not cleared': on(
+    { phase: 'Proposed', conditions: [...rehearsed, is('IncidentCleared', 'False')] },
+    `wait ${30 * minute}`,
+  ),
+  'cleared beats an approval': on(
+    { phase: 'Proposed', approval: yes, conditions: [is('IncidentCleared')] },
+    'Resolved(HealthyAgain)',
+  ),
+  'proposed, and it came to its end otherwise than healthy': on(
+    { phase: 'Proposed', conditions: [{ ...is('IncidentCleared'), reason: 'Ended' }] },
+    'Resolved(Ended)',
+  ),
   'proposed with a successor is superseded': on({ phase: 'Proposed', facts: { successor: 'f-2' } }, 'Superseded'),
 
   'approved and all is well: applying': approved('Applying'),
   'approved before any rehearsal: rehearse first': approved('rehearse', { conditions: [is('Approved')] }),
-  'a protected namespace': approved('Failed(ProtectedNamespace)', { facts: { guard: { ok: false, reason: 'ProtectedNamespace', say: '' } } }),
+  'a protected namespace': approved('Failed(ProtectedNamespace)', {
+    facts: { guard: { ok: false, reason: 'ProtectedNamespace', say: '' } },
+  }),
   'an approval that is ten minutes old': approved('Failed(TooLate)', { afterMs: 10 * minute + 1 }),
   'an approval that is not quite as old': approved('Applying', { afterMs: 10 * minute }),
-  'an approval that is older, of what is healthy but has not held: watched to its own end': approved('wait 1000', { afterMs: 10 * minute + 1, facts: { live: health({ longestUptimeMs: 360_000 }), stable: stable(bornMs + minute) } }),
+  'an approval that is older, of what is healthy but has not held: watched to its own end': approved('wait 1000', {
+    afterMs: 10 * minute + 1,
+    facts: { live: health({ longestUptimeMs: 360_000 }), stable: stable(bornMs + minute) },
+  }),
   'attested but not confirmed': approved('Failed(NotConfirmed)', { conditions: unconfirmed }),
-  'an unnamed approver counts as attested': approved('Failed(NotConfirmed)', { approval: { state: 'Approved' }, conditions: unconfirmed }),
-  'attested for Telegram but not confirmed, whoever proposed it': approved('Failed(NotConfirmed)', { approval: yes, proposedBy: 'ben@example.com', conditions: unconfirmed }),
-  'attested for Slack but not confirmed, whoever proposed it': approved('Failed(NotConfirmed)', { approval: { state: 'Approved', by: 'slack:U012AB3CD' }, proposedBy: 'ben@example.com', conditions: unconfirmed }),
-  'an unnamed approver counts as attested, whoever proposed it': approved('Failed(NotConfirmed)', { approval: { state: 'Approved' }, proposedBy: 'ben@example.com', conditions: unconfirmed }),
-  'a Kubernetes user whose name only contains such a word is not attested': approved('Applying', { approval: { state: 'Approved', by: 'oidc:telegram:7' }, proposedBy: 'ben@example.com', conditions: unconfirmed }),
-  'a Kubernetes user needs no confirmation for what another one proposed': approved('Applying', { approval: byUser, proposedBy: 'ben@example.com', conditions: unconfirmed }),
-  'but for what tapfix itself proposed with the credentials of a person': approved('Failed(NotConfirmed)', { approval: byUser, proposedBy: 'ben@example.com', conditions: unconfirmed, facts: { self: 'ben@example.com' } }),
-  'and only for the very failure that it was for': approved('wait 1000', { proposedBy: 'ben@example.com', facts: { self: 'ben@example.com', live: health({ healthy: false, troubles: ['Evicted'] }) } }),
+  'an unnamed approver counts as attested': approved('Failed(NotConfirmed)', {
+    approval: { state: 'Approved' },
+    conditions: unconfirmed,
+  }),
+  'attested for Telegram but not confirmed, whoever proposed it': approved('Failed(NotConfirmed)', {
+    approval: yes,
+    proposedBy: 'ben@example.com',
+    conditions: unconfirmed,
+  }),
+  'attested for Slack but not confirmed, whoever proposed it': approved('Failed(NotConfirmed)', {
+    approval: { state: 'Approved', by: 'slack:U012AB3CD' },
+    proposedBy: 'ben@example.com',
+    conditions: unconfirmed,
+  }),
+  'an unnamed approver counts as attested, whoever proposed it': approved('Failed(NotConfirmed)', {
+    approval: { state: 'Approved' },
+    proposedBy: 'ben@example.com',
+    conditions: unconfirmed,
+  }),
+  'a Kubernetes user whose name only contains such a word is not attested': approved('Applying', {
+    approval: { state: 'Approved', by: 'oidc:telegram:7' },
+    proposedBy: 'ben@example.com',
+    conditions: unconfirmed,
+  }),
+  'a Kubernetes user needs no confirmation for what another one proposed': approved('Applying', {
+    approval: byUser,
+    proposedBy: 'ben@example.com',
+    conditions: unconfirmed,
+  }),
+  'but for what tapfix itself proposed with the credentials of a person': approved('Failed(NotConfirmed)', {
+    approval: byUser,
+    proposedBy: 'ben@example.com',
+    conditions: unconfirmed,
+    facts: { self: 'ben@example.com' },
+  }),
+  'and only for the very failure that it was for': approved('wait 1000', {
+    proposedBy: 'ben@example.com',
+    facts: { self: 'ben@example.com', live: health({ healthy: false, troubles: ['Evicted'] }) },
+  }),
   'and for what a program proposed': approved('Failed(NotConfirmed)', { approval: byUser, conditions: unconfirmed }),
-  'and for what was shown only after the approval': approved('Failed(NotConfirmed)', { approval: byUser, proposedBy: 'ben@example.com', conditions: unconfirmed, status: { preview: { diff: '', targetHash: 'h', at: iso(bornMs + 1) } } }),
-  'an action that is no longer allowed': approved('Failed(NotAllowed)', { facts: { config: aConfig({ actions: { allow: [] } }) } }),
-  'a failed rehearsal': approved('Failed(RehearsalFailed)', { conditions: [is('Rehearsed', 'False'), is('Confirmed'), is('Approved')] }),
-  'already healthy, and held for the window': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), stable: stable(bornMs - 30_000) } }),
-  'healthy for a moment only, as between two crashes: watched, not claimed': approved('wait 1000', { facts: { live: health(), stable: stable(bornMs - 29_000) } }),
-  'gone, and not said to be healthy': approved('Resolved(Gone)', { facts: { live: health({ gone: true }), stable: stable(bornMs - 30_000) } }),
-  'scaled to zero by somebody, and not said to be healthy': approved('Resolved(Ended)', { facts: { live: health({ ended: 'it was scaled to zero' }), stable: stable(bornMs - 30_000) } }),
-  'healthy by another change is resolved, not failed': approved('Resolved(AlreadyHealthy)', { facts: { live: health(), stable: stable(bornMs - 30_000), prepared: { ...plan, targetHash: 'x' } } }),
-  'the target changed since it was shown': approved('Failed(TargetChanged)', { facts: { prepared: { ...plan, targetHash: 'x' } } }),
+  'and for what was shown only after the approval': approved('Failed(NotConfirmed)', {
+    approval: byUser,
+    proposedBy: 'ben@example.com',
+    conditions: unconfirmed,
+    status: { preview: { diff: '', targetHash: 'h', at: iso(bornMs + 1) } },
+  }),
+  'an action that is no longer allowed': approved('Failed(NotAllowed)', {
+    facts: { config: aConfig({ actions: { allow: [] } }) },
+  }),
+  'a failed rehearsal': approved('Failed(RehearsalFailed)', {
+    conditions: [is('Rehearsed', 'False'), is('Confirmed'), is('Approved')],
+  }),
+  'already healthy, and held for the window': approved('Resolved(AlreadyHealthy)', {
+    facts: { live: health(), stable: stable(bornMs - 30_000) },
+  }),
+  'healthy for a moment only, as between two crashes: watched, not claimed': approved('wait 1000', {
+    facts: { live: health(), stable: stable(bornMs - 29_000) },
+  }),
+  'gone, and not said to be healthy': approved('Resolved(Gone)', {
+    facts: { live: health({ gone: true }), stable: stable(bornMs - 30_000) },
+  }),
+  'scaled to zero by somebody, and not said to be healthy': approved('Resolved(Ended)', {
+    facts: { live: health({ ended: 'it was scaled to zero' }), stable: stable(bornMs - 30_000) },
+  }),
+  'healthy by another change is resolved, not failed': approved('Resolved(AlreadyHealthy)', {
+    facts: { live: health(), stable: stable(bornMs - 30_000), prepared: { ...plan, targetHash: 'x' } },
+  }),
+  'the target changed since it was shown': approved('Failed(TargetChanged)', {
+    facts: { prepared: { ...plan, targetHash: 'x' } },
+  }),
   'the action refuses': approved('Failed(Paused)', { facts: { prepared: { ok: false, reason: 'Paused', say: '' } } }),
-  'not crashing at this very moment, and not healthy either': approved('wait 1000', { facts: { live: health({ healthy: false, troubles: [] }) } }),
+  'not crashing at this very moment, and not healthy either': approved('wait 1000', {
+    facts: { live: health({ healthy: false, troubles: [] }) },
+  }),
   'no plan can be made at this moment': approved('wait 1000', { facts: { prepared: undefined as never } }),
-  'no plan could be made for ten minutes': approved('Failed(TooLate)', { afterMs: 10 * minute + 1, facts: { prepared: undefined as never } }),
+  'no plan could be made for ten minutes': approved('Failed(TooLate)', {
+    afterMs: 10 * minute + 1,
+    facts: { prepared: undefined as never },
+  }),
   'another is at work on the target': approved('wait 1000', { facts: { busy: 'f-0' } }),
 
   'applying, untouched: act': applying('act', { trace: 'untouched' }),
   'applying, our mark is there: finish': applying('finish', { trace: 'ours', attempts: 9 }),
-  'applying, our mark is there, hours later: finish, but nobody is nudged any more': applying('finish without a nudge', { trace: 'ours' }, { afterMs: 300 * minute }),
-  'applying, our mark is there, and the rights for a nudge cannot be had': applying('finish without a nudge', { trace: 'ours', attempts: 10 }),
+  'applying, our mark is there, hours later: finish, but nobody is nudged any more': applying(
+    'finish without a nudge',
+    { trace: 'ours' },
+    { afterMs: 300 * minute },
+  ),
+  'applying, our mark is there, and the rights for a nudge cannot be had': applying('finish without a nudge', {
+    trace: 'ours',
+    attempts: 10,
+  }),
   'applying, changed otherwise: never act': applying('Failed(Interrupted)', { trace: 'other' }),
   'applying, no answer ten times': applying('Failed(NoAnswer)', { trace: 'untouched', attempts: 10 }),
-  'applying is not stopped by IncidentCleared': applying('act', { trace: 'untouched' }, { conditions: [is('IncidentCleared')] }),
+  'applying is not stopped by IncidentCleared': applying(
+    'act',
+    { trace: 'untouched' },
+    { conditions: [is('IncidentCleared')] },
+  ),
   'applying, taken up again within ten minutes: act': applying('act', { trace: 'untouched' }, { afterMs: 10 * minute }),
-  'applying, taken up again later: too late': applying('Failed(TooLate)', { trace: 'untouched' }, { afterMs: 10 * minute + 1 }),
-  'applying, taken up again when it has been healthy for the window': applying('Failed(AlreadyHealthy)', { trace: 'untouched', live: health(), stable: stable(bornMs + 90_000) }, { afterMs: 2 * minute }),
-  'applying, taken up again when it looks healthy, as between two crashes': applying('wait 1000', { trace: 'untouched', live: health(), stable: stable(bornMs + 91_000) }, { afterMs: 2 * minute }),
-  'applying, taken up again, no longer allowed': applying('Failed(NotAllowed)', { trace: 'untouched', config: aConfig({ actions: { allow: [] } }) }),
-  'applying, taken up again, protected by now': applying('Failed(ProtectedNamespace)', { trace: 'untouched', guard: { ok: false, reason: 'ProtectedNamespace', say: '' } }),
+  'applying, taken up again later: too late': applying(
+    'Failed(TooLate)',
+    { trace: 'untouched' },
+    { afterMs: 10 * minute + 1 },
+  ),
+  'applying, taken up again when it has been healthy for the window': applying(
+    'Failed(AlreadyHealthy)',
+    { trace: 'untouched', live: health(), stable: stable(bornMs + 90_000) },
+    { afterMs: 2 * minute },
+  ),
+  'applying, taken up again when it looks healthy, as between two crashes': applying(
+    'wait 1000',
+    { trace: 'untouched', live: health(), stable: stable(bornMs + 91_000) },
+    { afterMs: 2 * minute },
+  ),
+  'applying, taken up again, no longer allowed': applying('Failed(NotAllowed)', {
+    trace: 'untouched',
+    config: aConfig({ actions: { allow: [] } }),
+  }),
+  'applying, taken up again, protected by now': applying('Failed(ProtectedNamespace)', {
+    trace: 'untouched',
+    guard: { ok: false, reason: 'ProtectedNamespace', say: '' },
+  }),
 
   'applied, not healthy: look again in a second': applied('wait 1000'),
-  'applied, healthy for less than the window': applied('wait 1000', { afterMs: 39_999, facts: { stable: stable(bornMs) } }),
+  'applied, healthy for less than the window': applied('wait 1000', {
+    afterMs: 39_999,
+    facts: { stable: stable(bornMs) },
+  }),
   'applied, healthy for the window': applied('Recovered', { afterMs: 40_000, facts: { stable: stable(bornMs) } }),
-  'applied, the watcher says cleared: only our own reading counts': applied('wait 1000', { conditions: [is('IncidentCleared')] }),
+  'applied, the watcher says cleared: only our own reading counts': applied('wait 1000', {
+    conditions: [is('IncidentCleared')],
+  }),
   'applied, within window and timeout': applied('wait 1000', { afterMs: 640_000 }),
   'applied, out of time': applied('Failed(NotRecovered)', { afterMs: 640_001 }),
 
@@ -186,7 +317,7 @@ const cases: Record<string, Case> = {
       on({ phase, approval: yes, afterMs: 40 * minute }, 'nothing'),
     ]),
   ),
-}; // prettier-ignore
+};
 
 describe('decide', () => {
   for (const [name, of] of Object.entries(cases)) {

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Prepared } from '../../../src/actions/action.ts';
-import type { Hand } from '../../../src/actions/perform.ts';
-import { readBlockedHealth } from '../../../src/controller/blocked-health.ts';
+import type { Hand, Prepared } from '../../../src/actions/action.ts';
 import { createController } from '../../../src/controller/controller.ts';
+import { readBlockedHealth } from '../../../src/controller/gather.ts';
 import { bindingFor, createRights } from '../../../src/controller/rights.ts';
 import { hasMoved, isUnclear, send } from '../../../src/controller/send.ts';
 import { createSweeper } from '../../../src/controller/sweep.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import { conditionOf } from '../../../src/kube/remediation.ts';
+import { conditionOf, type Remediation } from '../../../src/kube/remediation.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
 import type { Call } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -25,11 +23,13 @@ const target = { kind: 'Deployment', namespace: 'shop', name: 'checkout' } as co
 const answers: [string, unknown, { unclear?: true; moved?: true }][] = [
   ['no answer', new Unreachable('reset'), { unclear: true }],
   ['something else', new TypeError('bug'), { unclear: true }],
-  ...[401, 408, 429, 500, 503, 504].map((code) => [`${code}`, coded(code), { unclear: true }] as [string, unknown, { unclear: true }]),
+  ...[401, 408, 429, 500, 503, 504].map(
+    (code) => [`${code}`, coded(code), { unclear: true }] as [string, unknown, { unclear: true }],
+  ),
   ...[404, 409, 422].map((code) => [`${code}`, coded(code), { moved: true }] as [string, unknown, { moved: true }]),
   ['400', coded(400), {}],
   ['403', coded(403), {}],
-]; // prettier-ignore
+];
 for (const [name, error, { unclear = false, moved = false }] of answers)
   test(`${name} is ${unclear ? 'unclear' : moved ? 'time to read again' : 'a no'}`, () =>
     assert.deepEqual([isUnclear(error), hasMoved(error)], [unclear, moved]));
@@ -65,7 +65,10 @@ test('a target that keeps moving is left alone for a while after five tries, a p
   const atMs: number[] = [];
   const moving = sent((_nth, nowMs) => (atMs.push(nowMs), conflict()), String);
   await assert.rejects(moving, (error) => error instanceof RetryLater && error.afterMs === 2_000);
-  assert.deepEqual(atMs.map((ms) => ms - atMs[0]!), [0, 200, 400, 600, 800]); // prettier-ignore
+  assert.deepEqual(
+    atMs.map((ms) => ms - atMs[0]!),
+    [0, 200, 400, 600, 800],
+  );
 });
 
 function rig() {
@@ -257,14 +260,26 @@ test('of what was not confirmed the target is told, too', async () => {
   world.approve();
   await world.clock.advance(3_000);
   assert.equal(world.phase(), 'Failed');
-  const about = world.server.list('Event').filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment'); // prettier-ignore
-  assert.deepEqual(about.map((event) => event['reason']), ['FixApproved', 'FixFailed']); // prettier-ignore
+  const about = world.server
+    .list('Event')
+    .filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment');
+  assert.deepEqual(
+    about.map((event) => event['reason']),
+    ['FixApproved', 'FixFailed'],
+  );
 });
 
 test('a successor alone wakes what it replaces', async () => {
   const { server, clock, config, fix } = undoWorld();
   const never = async () => assert.fail('not asked for');
-  const deps = { api: server.client(), clock, log: silent, current: () => config, namespace: 'tapfix', history: createHistory() }; // prettier-ignore
+  const deps = {
+    api: server.client(),
+    clock,
+    log: silent,
+    current: () => config,
+    namespace: 'tapfix',
+    history: createHistory(),
+  };
   const controller = createController({ ...deps, readHealth: never, derive: async () => undefined });
   controller.onFixes([structuredClone(fix())]);
   const stop = new AbortController();

@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Action, Plan, Prepared, Trace } from '../../../src/actions/action.ts';
 import { parseAction } from '../../../src/actions/table.ts';
-import { decide } from '../../../src/controller/decide.ts';
-import { beginExecution } from '../../../src/controller/execution.ts';
+import { beginExecution, decide } from '../../../src/controller/decide.ts';
 import { createExecutor } from '../../../src/controller/execute.ts';
+import { gather } from '../../../src/controller/gather.ts';
 import { createRehearsal } from '../../../src/controller/rehearse.ts';
 import type { WithRights } from '../../../src/controller/rights.ts';
-import { gather } from '../../../src/controller/gather.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
-import type { ActionSpec, Remediation } from '../../../src/kube/remediation.ts';
-import { conditionOf } from '../../../src/kube/remediation.ts';
+import { type ActionSpec, conditionOf, type Remediation } from '../../../src/kube/remediation.ts';
 import { aConfig } from '../../support/config.ts';
 import { dyingAt } from '../../support/fake-api.ts';
 import { aFix, condition, executed } from '../../support/fixes.ts';
@@ -20,7 +18,8 @@ import { bad, health, imageOf, quotaWorld, silent, undoWorld, type World } from 
 /* Rules of the controller that only show at their edges. */
 
 const nowMs = Date.parse('2026-11-16T02:14:10Z');
-const minted = ({ server }: World): number => server.calls.filter(({ kind, verb }) => kind === 'RoleBinding' && verb === 'create').length; // prettier-ignore
+const minted = ({ server }: World): number =>
+  server.calls.filter(({ kind, verb }) => kind === 'RoleBinding' && verb === 'create').length;
 const verdict = ({ fix }: World, type: string) => {
   const { status, reason } = conditionOf(fix(), type) ?? {};
   return [status, reason];
@@ -46,9 +45,12 @@ for (const [seconds, want] of [
   [119, 'wait'],
   [120, 'move'],
 ] as const)
-  // prettier-ignore
   test(`a crash loop with a life of 60 s that looks healed for ${seconds} s: ${want === 'wait' ? 'watched' : 'resolved'}`, () => {
-    const fix = aFix({ phase: 'Approved', approval: { state: 'Approved', by: 'ada' }, conditions: [condition('Approved', '02:14:00')] }); // prettier-ignore
+    const fix = aFix({
+      phase: 'Approved',
+      approval: { state: 'Approved', by: 'ada' },
+      conditions: [condition('Approved', '02:14:00')],
+    });
     const stable = { sinceMs: nowMs - seconds * 1000, restarts: 0, readAtMs: nowMs };
     assert.equal(decide({ fix, nowMs, config: aConfig(), live: health({ longestUptimeMs: 60_000 }), stable }).do, want);
   });
@@ -56,10 +58,23 @@ for (const [seconds, want] of [
 /* The rehearsal: no rights are minted for what is refused before. */
 
 const refused: [string, (world: World) => unknown, string][] = [
-  ['a protected namespace', ({ server }) => server.seed('Namespace', undefined, { metadata: { name: 'shop', labels: { 'tapfix.dev/protected': 'true' } } }), 'ProtectedNamespace'],
-  ['an action that the configuration does not allow', ({ config }) => (config.actions.allow = ['DeleteResourceQuota']), 'NotAllowed'],
-  ['a paused Deployment', ({ server }) => server.change('Deployment', 'shop', 'checkout', { spec: { paused: true } }), 'Paused'],
-]; // prettier-ignore
+  [
+    'a protected namespace',
+    ({ server }) =>
+      server.seed('Namespace', undefined, { metadata: { name: 'shop', labels: { 'tapfix.dev/protected': 'true' } } }),
+    'ProtectedNamespace',
+  ],
+  [
+    'an action that the configuration does not allow',
+    ({ config }) => (config.actions.allow = ['DeleteResourceQuota']),
+    'NotAllowed',
+  ],
+  [
+    'a paused Deployment',
+    ({ server }) => server.change('Deployment', 'shop', 'checkout', { spec: { paused: true } }),
+    'Paused',
+  ],
+];
 for (const [name, prepare, reason] of refused)
   test(`${name} is not rehearsed, and no right is minted for it`, async () => {
     const world = await proposed(() => {
@@ -93,10 +108,18 @@ for (const [name, error, want] of troubles)
 
 const derived: [string, (own: ActionSpec) => ActionSpec | undefined, string][] = [
   ['the same', (own) => own, 'True'],
-  ['another revision', (own) => ({ ...own, rolloutUndo: { ...(own['rolloutUndo'] as object), toRevision: 2 } }), 'False'],
-  ['another target', (own) => ({ ...own, rolloutUndo: { ...(own['rolloutUndo'] as object), name: 'payments' } }), 'False'],
+  [
+    'another revision',
+    (own) => ({ ...own, rolloutUndo: { ...(own['rolloutUndo'] as object), toRevision: 2 } }),
+    'False',
+  ],
+  [
+    'another target',
+    (own) => ({ ...own, rolloutUndo: { ...(own['rolloutUndo'] as object), name: 'payments' } }),
+    'False',
+  ],
   ['nothing', () => undefined, 'False'],
-]; // prettier-ignore
+];
 for (const [name, derive, want] of derived)
   test(`the controller itself comes to ${name}: ${want === 'True' ? 'confirmed' : 'not confirmed'}`, async () => {
     const own = undoWorld();
@@ -118,7 +141,8 @@ test('what was judged once is not judged again', async () => {
 test('the labels of a namespace that may not be read are no obstacle, a lost answer is', async () => {
   const world = undoWorld();
   world.server.hooks.before = ({ kind }) => {
-    if (kind === 'Namespace') throw world.clock.now() < startMs + 5_000 ? new Unreachable('x') : new ApiError('no', 403, 'Forbidden'); // prettier-ignore
+    if (kind === 'Namespace')
+      throw world.clock.now() < startMs + 5_000 ? new Unreachable('x') : new ApiError('no', 403, 'Forbidden');
   };
   const startMs = world.clock.now();
   world.start();
@@ -132,7 +156,9 @@ test('the labels of a namespace that may not be read are no obstacle, a lost ans
 
 async function diedInApplying(): Promise<World> {
   const world = undoWorld();
-  const first = world.start(dyingAt(({ kind, verb }) => kind === 'RoleBinding' && verb === 'create' && world.phase() === 'Applying', 'before')); // prettier-ignore
+  const first = world.start(
+    dyingAt(({ kind, verb }) => kind === 'RoleBinding' && verb === 'create' && world.phase() === 'Applying', 'before'),
+  );
   await world.clock.advance(3_000);
   world.approve();
   await world.clock.advance(3_000);
@@ -142,9 +168,15 @@ async function diedInApplying(): Promise<World> {
 }
 const meanwhile: [string, (world: World) => unknown, object, string][] = [
   ['healed by itself', () => undefined, { readHealth: async () => health() }, 'AlreadyHealthy'],
-  ['protected by now', ({ server }) => server.seed('Namespace', undefined, { metadata: { name: 'shop', labels: { 'tapfix.dev/protected': 'true' } } }), {}, 'ProtectedNamespace'],
+  [
+    'protected by now',
+    ({ server }) =>
+      server.seed('Namespace', undefined, { metadata: { name: 'shop', labels: { 'tapfix.dev/protected': 'true' } } }),
+    {},
+    'ProtectedNamespace',
+  ],
   ['switched off by now', ({ config }) => (config.actions.allow = []), {}, 'NotAllowed'],
-]; // prettier-ignore
+];
 for (const [name, change, over, reason] of meanwhile)
   test(`killed in Applying, and two minutes later it is ${name}: nothing is changed`, async () => {
     const world = await diedInApplying();
@@ -177,15 +209,28 @@ function anExecutor(fresh: (fix: Remediation) => Remediation | undefined = (fix)
   const note = (what: string) => void did.push(what);
   const world = quotaWorld();
   const fix = aFix({ phase: 'Applying', status: { execution: executed } });
-  const api = { ...world.server.client(), get: async () => (note('read again'), fresh(structuredClone(fix))), list: async () => (note('who else'), []) } as never; // prettier-ignore
-  const around = (what: string) => async <T>(work: () => Promise<T>): Promise<T> => {
-    note(what);
-    const result = await work();
-    note(`end of ${what}`);
-    return result;
-  }; // prettier-ignore
+  const api = {
+    ...world.server.client(),
+    get: async () => (note('read again'), fresh(structuredClone(fix))),
+    list: async () => (note('who else'), []),
+  } as never;
+  const around =
+    (what: string) =>
+    async <T>(work: () => Promise<T>): Promise<T> => {
+      note(what);
+      const result = await work();
+      note(`end of ${what}`);
+      return result;
+    };
   const hand = { delete: async () => note('write'), patch: async () => note('write') } as never;
-  const action = { role: 'tapfix-writer-quotas', noun: 'x', target: () => ({ kind: 'ResourceQuota', name: 'q', uid: 'q' }), prepare: async () => prepared, inspect: async () => trace, snapshot: async () => 'after' } as unknown as Action<unknown>; // prettier-ignore
+  const action = {
+    role: 'tapfix-writer-quotas',
+    noun: 'x',
+    target: () => ({ kind: 'ResourceQuota', name: 'q', uid: 'q' }),
+    prepare: async () => prepared,
+    inspect: async () => trace,
+    snapshot: async () => 'after',
+  } as unknown as Action<unknown>;
   const deps = {
     api,
     clock: world.clock,
@@ -195,8 +240,18 @@ function anExecutor(fresh: (fix: Remediation) => Remediation | undefined = (fix)
     history: createHistory(),
   };
   const never = async () => assert.fail('not asked for');
-  const executor = createExecutor({ ...deps, readHealth: never, derive: never, lock: around('lock'), withRights: (_fix, _role, work) => around('rights')(() => work(hand)) }); // prettier-ignore
-  return { did, act: () => executor.act(fix, { action, params: {} }), finish: () => executor.finish(fix, { action, params: {} }, true) }; // prettier-ignore
+  const executor = createExecutor({
+    ...deps,
+    readHealth: never,
+    derive: never,
+    lock: around('lock'),
+    withRights: (_fix, _role, work) => around('rights')(() => work(hand)),
+  });
+  return {
+    did,
+    act: () => executor.act(fix, { action, params: {} }),
+    finish: () => executor.finish(fix, { action, params: {} }, true),
+  };
 }
 
 test('an execution reads the record again, under the lock, and holds rights only while it writes', async () => {
@@ -215,7 +270,14 @@ test('what is in place and needs no nudge is finished without any right', async 
 test('a rehearsal holds its rights under the same lock', async () => {
   const { server, clock, fix, config } = undoWorld();
   const did: string[] = [];
-  const deps = { api: server.client(), clock, log: silent, current: () => config, namespace: 'tapfix', history: createHistory() }; // prettier-ignore
+  const deps = {
+    api: server.client(),
+    clock,
+    log: silent,
+    current: () => config,
+    namespace: 'tapfix',
+    history: createHistory(),
+  };
   const lock = <T>(work: () => Promise<T>): Promise<T> => (did.push('lock'), work());
   const withRights: WithRights = (_fix, _role, work) => (did.push('rights'), work(server.client()));
   const never = async () => assert.fail('not asked for');
@@ -262,19 +324,33 @@ for (const [name, { phase, name: target = 'checkout', quota }, want] of busy as 
   { phase: string; name?: string; quota?: true },
   boolean,
 ][])
-  // prettier-ignore
   test(`${name} ${want ? 'holds' : 'does not hold'} the target`, async () => {
     const world = await proposed(undoWorld);
     const { server, clock, config } = world;
     const { rolloutUndo } = world.fix().spec.action as unknown as { rolloutUndo: object };
-    const action = quota ? { type: 'DeleteResourceQuota', deleteResourceQuota: { name: target, uid: 'q' } } : { type: 'RolloutUndo', rolloutUndo: { ...rolloutUndo, name: target } }; // prettier-ignore
-    server.seed('Remediation', 'shop', { metadata: { name: 'other' }, spec: { ...world.fix().spec, action }, status: { phase } }); // prettier-ignore
+    const action = quota
+      ? { type: 'DeleteResourceQuota', deleteResourceQuota: { name: target, uid: 'q' } }
+      : { type: 'RolloutUndo', rolloutUndo: { ...rolloutUndo, name: target } };
+    server.seed('Remediation', 'shop', {
+      metadata: { name: 'other' },
+      spec: { ...world.fix().spec, action },
+      status: { phase },
+    });
     const fix = { ...world.fix(), status: { ...world.fix().status, phase: 'Approved' as const } };
     // The record itself, as another process has moved it on, is no rival.
     server.change('Remediation', 'shop', fix.metadata.name, { status: { phase: 'Applying' } });
-    const deps = { api: server.client(), clock, log: silent, current: () => config, namespace: 'tapfix', history: createHistory() }; // prettier-ignore
+    const deps = {
+      api: server.client(),
+      clock,
+      log: silent,
+      current: () => config,
+      namespace: 'tapfix',
+      history: createHistory(),
+    };
     const never = async () => assert.fail('not asked for');
-    const facts = await gather({ ...deps, readHealth: async () => health({ healthy: false }), derive: never }, fix, { attempts: 0 }); // prettier-ignore
+    const facts = await gather({ ...deps, readHealth: async () => health({ healthy: false }), derive: never }, fix, {
+      attempts: 0,
+    });
     assert.equal(facts.busy, want ? 'other' : undefined);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guard } from '../../../src/controller/guard.ts';
+import { guard } from '../../../src/controller/gather.ts';
 import { aConfig } from '../../support/config.ts';
 
 const cases = [

@@ -28,8 +28,13 @@ test('an undo goes from proposed to recovered, with one patch and no rights left
   for (const reason of ['FixProposed', 'FixApproved', 'FixApplying', 'FixApplied', 'FixRecovered']) {
     assert.ok(told.includes(reason), reason);
   }
-  const onTarget = world.server.list('Event').filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment'); // prettier-ignore
-  assert.deepEqual(onTarget.map((event) => event['reason']), ['FixApproved', 'FixApplying', 'FixApplied', 'FixRecovered']); // prettier-ignore
+  const onTarget = world.server
+    .list('Event')
+    .filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment');
+  assert.deepEqual(
+    onTarget.map((event) => event['reason']),
+    ['FixApproved', 'FixApplying', 'FixApplied', 'FixRecovered'],
+  );
   stop();
 });
 

@@ -38,7 +38,8 @@ test('a namespace in which pods come and go all the time: the rehearsal takes th
   const world = quotaWorld();
   let used = 0;
   world.server.hooks.before = ({ verb, kind }) => {
-    if (verb === 'list' && kind === 'Deployment') ofQuota(world, { status: { hard: { pods: '1' }, used: { pods: '1', 'count/jobs.batch': `${++used}` } } }); // prettier-ignore
+    if (verb === 'list' && kind === 'Deployment')
+      ofQuota(world, { status: { hard: { pods: '1' }, used: { pods: '1', 'count/jobs.batch': `${++used}` } } });
   };
   world.start({}, real);
   await world.clock.advance(10_000);
@@ -50,7 +51,8 @@ test('a target that keeps moving under the rehearsal: no verdict, and accepted o
   const world = undoWorld();
   let isBusy = true;
   world.server.hooks.before = ({ verb, kind, dryRun }) => {
-    if (isBusy && verb === 'patch' && kind === 'Deployment' && dryRun) world.server.change('Deployment', 'shop', 'checkout', { status: { replicas: Math.random() } }); // prettier-ignore
+    if (isBusy && verb === 'patch' && kind === 'Deployment' && dryRun)
+      world.server.change('Deployment', 'shop', 'checkout', { status: { replicas: Math.random() } });
   };
   world.start();
   await world.clock.advance(30_000);
@@ -86,7 +88,8 @@ test('an admission webhook that is down while it is rehearsed: said on the card,
 test('rights that cannot be minted because something is missing: said on the card, not tried in silence', async () => {
   const world = undoWorld();
   world.server.hooks.before = ({ verb, kind }) => {
-    if (verb === 'createSub' && kind === 'ServiceAccount') throw new ApiError('serviceaccounts "tapfix-writer" not found', 404, 'NotFound'); // prettier-ignore
+    if (verb === 'createSub' && kind === 'ServiceAccount')
+      throw new ApiError('serviceaccounts "tapfix-writer" not found', 404, 'NotFound');
   };
   world.start();
   await world.clock.advance(120_000);
@@ -97,7 +100,10 @@ test('rights that cannot be minted because something is missing: said on the car
 test('the quota is gone, and nobody may be nudged: applied all the same, and watched', async () => {
   const world = quotaWorld();
   delete world.server.hooks.after;
-  const isTheDelete = dyingAt(({ kind, verb, dryRun }) => kind === 'ResourceQuota' && verb === 'delete' && !dryRun, 'after'); // prettier-ignore
+  const isTheDelete = dyingAt(
+    ({ kind, verb, dryRun }) => kind === 'ResourceQuota' && verb === 'delete' && !dryRun,
+    'after',
+  );
   const first = world.start(isTheDelete);
   await world.clock.advance(3_000);
   world.approve();
@@ -106,7 +112,8 @@ test('the quota is gone, and nobody may be nudged: applied all the same, and wat
   for (const { metadata } of world.server.list('RoleBinding'))
     world.server.remove('RoleBinding', 'shop', metadata.name);
   world.server.hooks.before = ({ kind, verb }) => {
-    if (kind === 'RoleBinding' && verb === 'create') throw new ApiError('admission webhook "rbac-guard" denied the request', 403, 'Forbidden'); // prettier-ignore
+    if (kind === 'RoleBinding' && verb === 'create')
+      throw new ApiError('admission webhook "rbac-guard" denied the request', 403, 'Forbidden');
   };
   world.start();
   await world.clock.advance(60_000);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeRecovery, nextStable, notHelped, recoveryFacts } from '../../../src/controller/recovery.ts';
-import type { LiveHealth } from '../../../src/health/live.ts';
+import type { LiveHealth } from '../../../src/health/trouble.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { aConfig } from '../../support/config.ts';
 import { health } from './world.ts';
@@ -12,13 +12,35 @@ const cases = [
   { name: 'the first good reading begins a run', before: undefined, live: health(), want: { ...on, sinceMs: 5000 } },
   { name: 'a good reading goes on with it', before: run, live: health(), want: on },
   { name: 'a bad reading ends it', before: run, live: health({ healthy: false }), want: undefined },
-  { name: 'a restart begins it again', before: run, live: health({ restarts: 1 }), want: { ...on, sinceMs: 5000, restarts: 1 } },
-  { name: 'a long time without a reading begins it again', before: { ...run, readAtMs: -115_001 }, live: health(), want: { ...on, sinceMs: 5000 } },
+  {
+    name: 'a restart begins it again',
+    before: run,
+    live: health({ restarts: 1 }),
+    want: { ...on, sinceMs: 5000, restarts: 1 },
+  },
+  {
+    name: 'a long time without a reading begins it again',
+    before: { ...run, readAtMs: -115_001 },
+    live: health(),
+    want: { ...on, sinceMs: 5000 },
+  },
   { name: 'an old signal does not matter', before: run, live: health(), seen: 1000, want: on },
   { name: 'a fresh signal begins it again', before: run, live: health(), seen: 1001, want: { ...on, sinceMs: 5000 } },
-  { name: 'a signal of a clock ahead of ours is waited for once', before: run, live: health(), seen: 7000, want: { ...on, sinceMs: 7000 } },
-  { name: 'and then no longer breaks the run', before: { ...run, sinceMs: 7000 }, live: health(), seen: 7000, want: { ...on, sinceMs: 7000 } },
-]; // prettier-ignore
+  {
+    name: 'a signal of a clock ahead of ours is waited for once',
+    before: run,
+    live: health(),
+    seen: 7000,
+    want: { ...on, sinceMs: 7000 },
+  },
+  {
+    name: 'and then no longer breaks the run',
+    before: { ...run, sinceMs: 7000 },
+    live: health(),
+    seen: 7000,
+    want: { ...on, sinceMs: 7000 },
+  },
+];
 
 for (const { name, before, live, seen = 0, want } of cases) {
   test(name, () => assert.deepEqual(nextStable(before, live, seen, 5000), want));
@@ -30,8 +52,13 @@ const verdicts = [
   { name: 'healthy, but not for the window', stable: run, nowMs: 30_999, want: 'not yet' },
   { name: 'not healthy, in time', stable: undefined, nowMs: 630_000, want: 'not yet' },
   { name: 'not healthy, out of time', stable: undefined, nowMs: 630_001, want: 'out of time' },
-  { name: 'healthy for the window in the last moment', stable: { ...run, sinceMs: 600_001 }, nowMs: 630_001, want: 'recovered' },
-]; // prettier-ignore
+  {
+    name: 'healthy for the window in the last moment',
+    stable: { ...run, sinceMs: 600_001 },
+    nowMs: 630_001,
+    want: 'recovered',
+  },
+];
 
 for (const { name, stable, nowMs, want } of verdicts) {
   test(name, () => assert.equal(judgeRecovery({ ...facts, stable, nowMs }), want));

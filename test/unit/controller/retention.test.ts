@@ -29,28 +29,66 @@ const cases: { name: string; all: Kept[]; want: string[] }[] = [
   { name: 'over for a moment less', all: [kept('young', week - 1)], want: [] },
   { name: 'its episode is open, however old it is', all: [kept('open', undefined)], want: [] },
   { name: "another installation's", all: [kept('theirs', 2 * week, { isOurs: false })], want: [] },
-  { name: 'it may still turn out to have helped', all: [kept('failed', week, { ended: { sinceMs: 0, notBeforeMs: nowMs + 1 } })], want: [] },
-  { name: 'one that is open follows it', all: [kept('first', week), kept('next', undefined, { follows: { uid: 'uid-first' } })], want: [] },
-  { name: 'one that is over follows it', all: [kept('first', week), kept('next', 1, { follows: { uid: 'uid-first' } })], want: ['first'] },
+  {
+    name: 'it may still turn out to have helped',
+    all: [kept('failed', week, { ended: { sinceMs: 0, notBeforeMs: nowMs + 1 } })],
+    want: [],
+  },
+  {
+    name: 'one that is open follows it',
+    all: [kept('first', week), kept('next', undefined, { follows: { uid: 'uid-first' } })],
+    want: [],
+  },
+  {
+    name: 'one that is over follows it',
+    all: [kept('first', week), kept('next', 1, { follows: { uid: 'uid-first' } })],
+    want: ['first'],
+  },
   { name: 'two hundred are not too many', all: many(mostPerNamespace, 1), want: [] },
-  { name: 'of two more than two hundred the two that ended first', all: many(mostPerNamespace + 2, 1), want: ['shop-201', 'shop-200'] },
+  {
+    name: 'of two more than two hundred the two that ended first',
+    all: many(mostPerNamespace + 2, 1),
+    want: ['shop-201', 'shop-200'],
+  },
   { name: 'each namespace has its own two hundred', all: [...many(150, 1), ...many(150, 1, 'mail')], want: [] },
-  { name: 'those that are open count, and stay', all: [...Array.from({ length: 200 }, (_, n) => kept(`open-${n}`, undefined)), kept('over', 5)], want: ['over'] },
+  {
+    name: 'those that are open count, and stay',
+    all: [...Array.from({ length: 200 }, (_, n) => kept(`open-${n}`, undefined)), kept('over', 5)],
+    want: ['over'],
+  },
   { name: 'what goes by age makes room', all: [kept('old', week), ...many(mostPerNamespace, 1)], want: ['old'] },
-]; // prettier-ignore
+];
 for (const { name, all, want } of cases) test(`retention: ${name}`, () => assert.deepEqual(names(all), want));
 
-const at = (ms: number, type: string, status = 'True') => ({ type, status, reason: type, message: '', lastTransitionTime: iso(ms) }); // prettier-ignore
+const at = (ms: number, type: string, status = 'True') => ({
+  type,
+  status,
+  reason: type,
+  message: '',
+  lastTransitionTime: iso(ms),
+});
 const fixWith = (phase: string, ...conditions: object[]): Remediation =>
   ({ metadata: {}, spec: {}, status: { phase, conditions } }) as unknown as Remediation;
 const ends: [string, Remediation, Kept['ended']][] = [
-  ['recovered and cleared: since it was cleared', fixWith('Recovered', at(5_000, 'Recovered'), at(9_000, 'IncidentCleared')), { sinceMs: 9_000, notBeforeMs: 0 }],
+  [
+    'recovered and cleared: since it was cleared',
+    fixWith('Recovered', at(5_000, 'Recovered'), at(9_000, 'IncidentCleared')),
+    { sinceMs: 9_000, notBeforeMs: 0 },
+  ],
   ['rejected, and the trouble lasts', fixWith('Rejected', at(5_000, 'Rejected')), undefined],
   ['cleared, and not over yet', fixWith('Applied', at(9_000, 'IncidentCleared')), undefined],
   ['no longer cleared', fixWith('Resolved', at(9_000, 'IncidentCleared', 'False')), undefined],
-  ['failed after it was applied: half an hour more', fixWith('Failed', at(1_000, 'Applied'), at(5_000, 'Failed'), at(9_000, 'IncidentCleared')), { sinceMs: 9_000, notBeforeMs: 1_805_000 }],
-  ['failed, and never applied', fixWith('Failed', at(5_000, 'Failed'), at(9_000, 'IncidentCleared')), { sinceMs: 9_000, notBeforeMs: 0 }],
-]; // prettier-ignore
+  [
+    'failed after it was applied: half an hour more',
+    fixWith('Failed', at(1_000, 'Applied'), at(5_000, 'Failed'), at(9_000, 'IncidentCleared')),
+    { sinceMs: 9_000, notBeforeMs: 1_805_000 },
+  ],
+  [
+    'failed, and never applied',
+    fixWith('Failed', at(5_000, 'Failed'), at(9_000, 'IncidentCleared')),
+    { sinceMs: 9_000, notBeforeMs: 0 },
+  ],
+];
 for (const [name, fix, want] of ends) test(`the end of an episode: ${name}`, () => assert.deepEqual(endOf(fix), want));
 
 /** Recovered, and cleared by the watcher, at this moment. */
@@ -67,7 +105,8 @@ async function overWorld(): Promise<World> {
   world.server.change('Remediation', 'shop', world.fix().metadata.name, { status: { conditions } });
   return world;
 }
-const deletions = ({ server }: World) => server.calls.filter(({ verb, kind }) => verb === 'delete' && kind === 'Remediation'); // prettier-ignore
+const deletions = ({ server }: World) =>
+  server.calls.filter(({ verb, kind }) => verb === 'delete' && kind === 'Remediation');
 
 test('a finished Remediation goes with the first pass after its time, and not before', async () => {
   const world = await overWorld();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLock } from '../../../src/controller/lock.ts';
+import { createLock } from '../../../src/controller/context.ts';
 import { bindingFor, createRights } from '../../../src/controller/rights.ts';
 import { createSweeper } from '../../../src/controller/sweep.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
 import { silent, undoWorld } from './world.ts';
 
 const role = 'tapfix-writer-workloads';
@@ -101,7 +101,10 @@ test('rights that cannot be removed do not keep the others, and those of another
     if (verb === 'delete' && namespace === 'a-stuck') throw new ApiError('no', 403, 'Forbidden');
   };
   await sweep(clock.now());
-  assert.deepEqual(server.list('RoleBinding').map(({ metadata }) => metadata.namespace), ['a-stuck', 'b-theirs']); // prettier-ignore
+  assert.deepEqual(
+    server.list('RoleBinding').map(({ metadata }) => metadata.namespace),
+    ['a-stuck', 'b-theirs'],
+  );
 });
 
 test('with literal namespaces only those are listed, and where Remediations are', async () => {

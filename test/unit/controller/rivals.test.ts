@@ -26,7 +26,10 @@ function alsoScaled(world: World): void {
   const { uid } = world.server.get('Deployment', 'shop', 'checkout')!.metadata;
   const action = { type: 'ScaleDeployment', scaleDeployment: { name: 'checkout', uid, replicas: 2 } };
   const { spec } = world.fix();
-  world.server.seed('Remediation', 'shop', { metadata: { name: 'other' }, spec: { ...spec, action, proposedBy: 'ben@example.com' } }); // prettier-ignore
+  world.server.seed('Remediation', 'shop', {
+    metadata: { name: 'other' },
+    spec: { ...spec, action, proposedBy: 'ben@example.com' },
+  });
   world.server.change('Remediation', 'shop', world.fix().metadata.name, { spec: { proposedBy: 'ben@example.com' } });
 }
 const both = ({ server }: World) => server.list('Remediation') as unknown as Remediation[];
@@ -37,7 +40,9 @@ const late = (api: Api): Api => ({
   async list<T>(...args: Parameters<Api['list']>): Promise<T[]> {
     const all = (await api.list(...args)) as unknown as Remediation[];
     const areBoth = all.filter((fix) => phaseOf(fix) === 'Applying' || phaseOf(fix) === 'Applied').length > 1;
-    return (args[0] === 'Remediation' && !areBoth ? all.filter((fix) => phaseOf(fix) === 'Approved') : all) as unknown as T[]; // prettier-ignore
+    return (args[0] === 'Remediation' && !areBoth
+      ? all.filter((fix) => phaseOf(fix) === 'Approved')
+      : all) as unknown as T[];
   },
 });
 
@@ -45,7 +50,6 @@ for (const [name, make] of Object.entries({
   'a Deployment': imageWorld,
   'a pod and its Deployment': podWorld('Deployment'),
 }))
-  // prettier-ignore
   for (const order of ['one', 'the other'])
     test(`two proposals for ${name}, two processes, ${order} a moment ahead: one execution`, async () => {
       const world = make();
@@ -63,7 +67,10 @@ for (const [name, make] of Object.entries({
           return kind === 'Remediation' && name !== mine ? undefined : ((await api.get(...args)) as T | undefined);
         },
       });
-      for (const fix of names) world.server.change('Remediation', 'shop', fix, { spec: { approval: { state: 'Approved', by: 'ada@example.com' } } }); // prettier-ignore
+      for (const fix of names)
+        world.server.change('Remediation', 'shop', fix, {
+          spec: { approval: { state: 'Approved', by: 'ada@example.com' } },
+        });
       for (const mine of order === 'one' ? names : names.toReversed()) {
         const { api, stop } = world.start();
         stop();
@@ -72,6 +79,8 @@ for (const [name, make] of Object.entries({
       }
       await world.clock.advance(20_000);
       assert.equal(world.changes().length, 1, JSON.stringify(world.changes()));
-      const ended = both(world).map((fix) => [phaseOf(fix), conditionOf(fix, 'Failed')?.reason].join(' ').trim()).sort(); // prettier-ignore
+      const ended = both(world)
+        .map((fix) => [phaseOf(fix), conditionOf(fix, 'Failed')?.reason].join(' ').trim())
+        .sort();
       assert.deepEqual(ended, ['Applied', 'Failed Busy']);
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { condition, readAgain, say } from '../../../src/controller/status.ts';
+import { condition, readAgain, say } from '../../../src/controller/write-status.ts';
 import { undoWorld } from './world.ts';
 
 const word = { phase: 'Proposed' as const, conditions: [condition('Proposed', true, 'Proposed', 'waiting')] };

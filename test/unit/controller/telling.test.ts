@@ -50,11 +50,14 @@ test('one that a guard protects as well: nothing else is done there', async () =
 
 const gone: [string, (world: World) => unknown][] = [
   ['is gone', ({ server }) => server.remove('ResourceQuota', 'shop', 'tight')],
-  ['is another one of that name', ({ server }) => {
-    server.remove('ResourceQuota', 'shop', 'tight');
-    server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } });
-  }],
-]; // prettier-ignore
+  [
+    'is another one of that name',
+    ({ server }) => {
+      server.remove('ResourceQuota', 'shop', 'tight');
+      server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } });
+    },
+  ],
+];
 for (const [name, change] of gone)
   test(`what ${name} is not told, and that is no error`, async () => {
     const said: unknown[] = [];

@@ -62,7 +62,8 @@ test('nor are many of them: a busy namespace is no reason to give an approval up
   const world = await proposed(undoWorld);
   let updates = 0;
   world.server.hooks.before = (call) => {
-    if (realChange(call) && updates < 12) world.server.change('Deployment', 'shop', 'checkout', { status: { replicas: updates++ } }); // prettier-ignore
+    if (realChange(call) && updates < 12)
+      world.server.change('Deployment', 'shop', 'checkout', { status: { replicas: updates++ } });
   };
   world.approve();
   await world.clock.advance(10_000);

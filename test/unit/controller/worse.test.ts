@@ -56,7 +56,9 @@ test('what comes and goes as before is not called worse for the moment at which 
 
 test('of a quota those whom it blocked are compared, before and after', async () => {
   const world = quotaWorld();
-  world.server.change('Deployment', 'shop', 'api', { status: { replicas: 2, updatedReplicas: 2, readyReplicas: 1, availableReplicas: 1 } }); // prettier-ignore
+  world.server.change('Deployment', 'shop', 'api', {
+    status: { replicas: 2, updatedReplicas: 2, readyReplicas: 1, availableReplicas: 1 },
+  });
   world.config.recovery = { stableFor: 30_000, timeout: 120_000 };
   world.server.hooks.after = ({ verb, kind, dryRun }) => {
     if (verb === 'delete' && kind === 'ResourceQuota' && !dryRun)

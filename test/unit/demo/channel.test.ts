@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Press } from '../../../src/channels/channel.ts';
 import { createDemoChannel } from '../../../src/demo/channel.ts';
 import { createScreen } from '../../../src/demo/screen.ts';
-import type { Button, Message } from '../../../src/notices/message.ts';
+import type { Button, Message } from '../../../src/notices/cards/message.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
 import { aFix } from '../../support/fixes.ts';
 import { aTerminal } from './terminal.ts';
@@ -107,7 +107,11 @@ test('another message does not take the place of a card that waits for a decisio
   const { channel, terminal, presses } = aChannel();
   const id = await channel.post(place, message('checkout keeps crashing', approve));
   await channel.post(place, message('node a is not ready'));
-  assert.deepEqual(terminal.lines().slice(0, 3), ['🔴 node a is not ready', '🔴 checkout keeps crashing', '[a] Approve undo   [r] Reject']); // prettier-ignore
+  assert.deepEqual(terminal.lines().slice(0, 3), [
+    '🔴 node a is not ready',
+    '🔴 checkout keeps crashing',
+    '[a] Approve undo   [r] Reject',
+  ]);
   await channel.press('a');
   assert.equal(presses[0]?.message, id);
   await channel.edit(place, id, message('checkout recovered', [], 'green'));

@@ -35,7 +35,11 @@ function aServer(goesAfterMs: Record<string, number>) {
 }
 
 test('last made, first removed; and nothing is said to be gone that is still there', async () => {
-  const { api, clock, log, left } = aServer({ 'tapfix-demo-x': 9_000, 'remediations.tapfix.dev': 30_000, tapfix: 5_000 }); // prettier-ignore
+  const { api, clock, log, left } = aServer({
+    'tapfix-demo-x': 9_000,
+    'remediations.tapfix.dev': 30_000,
+    tapfix: 5_000,
+  });
   const said: string[] = [];
   const cleared = clear({ api, made, clock }, (text) => {
     said.push(text.trim());

@@ -7,7 +7,7 @@ import { createScreen } from '../../../src/demo/screen.ts';
 import { shop } from '../../../src/demo/shop.ts';
 import type { Stage } from '../../../src/demo/stage.ts';
 import { phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
-import type { Card, Message } from '../../../src/notices/message.ts';
+import type { Card, Message } from '../../../src/notices/cards/message.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aFix, uidOf } from '../../support/fixes.ts';
 import { aTerminal } from './terminal.ts';
@@ -31,7 +31,13 @@ function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => 
   const screen = createScreen(terminal);
   const channel = createDemoChannel({ screen, by: 'you', yes: true });
   const fixes: Remediation[] = [];
-  const act = { name: 'rollout', title: 'It breaks.', trouble: 'it broke', break: async () => onBreak(), mend: async () => undefined } satisfies Act; // prettier-ignore
+  const act = {
+    name: 'rollout',
+    title: 'It breaks.',
+    trouble: 'it broke',
+    break: async () => onBreak(),
+    mend: async () => undefined,
+  } satisfies Act;
   const api = {
     create: async () => undefined,
     list: async (kind: string) => (kind === 'Deployment' ? shop.map((part) => deployment(part, isReady)) : fixes),

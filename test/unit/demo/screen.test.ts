@@ -48,7 +48,15 @@ test('a line that the terminal wraps counts as the rows it takes', () => {
 });
 
 const tall = (dot: string): string =>
-  [`${dot} a card`, ...Array.from({ length: 30 }, (_, n) => `line ${n}`), '', 'Approve until', '[a] [r]', '', 'Press a'].join('\n'); // prettier-ignore
+  [
+    `${dot} a card`,
+    ...Array.from({ length: 30 }, (_, n) => `line ${n}`),
+    '',
+    'Approve until',
+    '[a] [r]',
+    '',
+    'Press a',
+  ].join('\n');
 
 test('what is taller than the terminal loses its middle, never its first line nor what can be pressed', () => {
   const terminal = aTerminal({ rows: 13 });
@@ -85,7 +93,14 @@ test('and so it is replaced in its place, and taken away whole', () => {
 test('a window that was made smaller or taller is a smaller or taller one from then on', () => {
   const size = { rows: 12 };
   const terminal = aTerminal();
-  const screen = createScreen({ write: terminal.write, isTTY: true, columns: 80, get rows() { return size.rows; } }); // prettier-ignore
+  const screen = createScreen({
+    write: terminal.write,
+    isTTY: true,
+    columns: 80,
+    get rows() {
+      return size.rows;
+    },
+  });
   screen.show(tall('red'));
   size.rows = 50;
   screen.show(tall('yellow'));

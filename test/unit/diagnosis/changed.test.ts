@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inWords, lastChanges, rolloutOf } from '../../../src/diagnosis/changed.ts';
-import { lastEditorOf, lastScalerOf, lastWriterOf } from '../../../src/diagnosis/writers.ts';
+import {
+  inWords,
+  lastChanges,
+  lastEditorOf,
+  lastScalerOf,
+  lastWriterOf,
+  rolloutOf,
+} from '../../../src/diagnosis/changed.ts';
 import { readWorkload } from '../../../src/diagnosis/workload.ts';
 import type { KubeObject, ManagedFields } from '../../../src/kube/api.ts';
 import { aShop, aWorkload, ownedBy, type Owner, type Shop } from './support.ts';
@@ -9,13 +15,24 @@ import { aShop, aWorkload, ownedBy, type Owner, type Shop } from './support.ts';
 const at = (time: string): number => Date.parse(`2026-11-16T${time}Z`);
 const object = (managedFields?: ManagedFields[]): KubeObject => ({
   kind: 'Deployment',
-  metadata: { name: 'a', uid: 'd', resourceVersion: '1', creationTimestamp: '2026-11-16T01:00:00Z', ...(managedFields && { managedFields }) },
-}); // prettier-ignore
+  metadata: {
+    name: 'a',
+    uid: 'd',
+    resourceVersion: '1',
+    creationTimestamp: '2026-11-16T01:00:00Z',
+    ...(managedFields && { managedFields }),
+  },
+});
 
 const template = { 'f:spec': { 'f:template': { 'f:spec': {} } } };
 const replicas = { 'f:spec': { 'f:replicas': {} } };
 const strategy = { 'f:spec': { 'f:strategy': {} } };
-const by = (manager: string, time: string, fieldsV1: object, subresource?: string): ManagedFields => ({ manager, time: `2026-11-16T${time}Z`, fieldsV1: fieldsV1 as never, ...(subresource && { subresource }) }); // prettier-ignore
+const by = (manager: string, time: string, fieldsV1: object, subresource?: string): ManagedFields => ({
+  manager,
+  time: `2026-11-16T${time}Z`,
+  fieldsV1: fieldsV1 as never,
+  ...(subresource && { subresource }),
+});
 
 test('the last writer of the template is named, not who scaled it, annotated it or writes the status', () => {
   const fields = [
@@ -33,11 +50,19 @@ test('the last writer of the template is named, not who scaled it, annotated it 
 const scalers: { name: string; fields: ManagedFields[]; want: string | undefined }[] = [
   { name: 'kubectl scale', fields: [by('kubectl', '02:00:00', replicas, 'scale')], want: 'kubectl' },
   { name: 'kubectl edit', fields: [by('kubectl-edit', '02:00:00', replicas)], want: 'kubectl-edit' },
-  { name: 'an autoscaler', fields: [by('kube-controller-manager', '02:00:00', replicas, 'scale')], want: 'an autoscaler' },
+  {
+    name: 'an autoscaler',
+    fields: [by('kube-controller-manager', '02:00:00', replicas, 'scale')],
+    want: 'an autoscaler',
+  },
   { name: 'the newest of two', fields: [by('a', '02:00:00', replicas), by('b', '03:00:00', replicas)], want: 'b' },
-  { name: 'an apply of everything, which may have changed anything', fields: [by('kubectl-client-side-apply', '02:00:00', { 'f:spec': { 'f:template': {}, 'f:replicas': {} } })], want: undefined },
+  {
+    name: 'an apply of everything, which may have changed anything',
+    fields: [by('kubectl-client-side-apply', '02:00:00', { 'f:spec': { 'f:template': {}, 'f:replicas': {} } })],
+    want: undefined,
+  },
   { name: 'nobody', fields: [by('a', '02:00:00', template)], want: undefined },
-]; // prettier-ignore
+];
 for (const { name, fields, want } of scalers)
   test(`who scaled it: ${name}`, () => assert.equal(lastScalerOf(object(fields))?.by, want));
 
@@ -51,15 +76,43 @@ const past = (revision: number, image: string, created = '02:11:40') => ({
   createdAtMs: at(created),
   template: { spec: { containers: [{ name: 'app', image }] } },
 });
-const rollouts: { name: string; pasts: ReturnType<typeof past>[]; fields?: ManagedFields[]; want: string | undefined }[] = [
+const rollouts: {
+  name: string;
+  pasts: ReturnType<typeof past>[];
+  fields?: ManagedFields[];
+  want: string | undefined;
+}[] = [
   { name: 'no revision', pasts: [], want: undefined },
   { name: 'one revision is no change', pasts: [past(1, 'a:1')], want: undefined },
-  { name: 'the newest against the one before it', pasts: [past(42, 'a:3'), past(41, 'a:2', '01:00:00'), past(40, 'a:1', '01:00:00')], want: '02:11:40 rollout 42: app image 2 → 3' },
-  { name: 'who made it', pasts: [past(42, 'a:3'), past(41, 'a:2', '01:00:00')], fields: [by('kubectl-set', '02:11:39', template)], want: '02:11:40 rollout 42 (kubectl-set): app image 2 → 3' },
-  { name: 'not who wrote something else of it much later', pasts: [past(42, 'a:3'), past(41, 'a:2', '01:00:00')], fields: [by('kubectl-client-side-apply', '04:00:00', template)], want: '02:11:40 rollout 42: app image 2 → 3' },
-  { name: 'an undo, which takes up an old revision again', pasts: [past(3, 'a:1', '01:00:00'), past(2, 'a:2', '02:00:00')], fields: [by('kubectl-rollout', '03:00:00', template)], want: '03:00:00 rollout 3 (kubectl-rollout): app image 2 → 1' },
-  { name: 'a change that has no words', pasts: [past(2, 'a:1'), past(1, 'a:1', '01:00:00')], want: '02:11:40 rollout 2: pod template changed' },
-]; // prettier-ignore
+  {
+    name: 'the newest against the one before it',
+    pasts: [past(42, 'a:3'), past(41, 'a:2', '01:00:00'), past(40, 'a:1', '01:00:00')],
+    want: '02:11:40 rollout 42: app image 2 → 3',
+  },
+  {
+    name: 'who made it',
+    pasts: [past(42, 'a:3'), past(41, 'a:2', '01:00:00')],
+    fields: [by('kubectl-set', '02:11:39', template)],
+    want: '02:11:40 rollout 42 (kubectl-set): app image 2 → 3',
+  },
+  {
+    name: 'not who wrote something else of it much later',
+    pasts: [past(42, 'a:3'), past(41, 'a:2', '01:00:00')],
+    fields: [by('kubectl-client-side-apply', '04:00:00', template)],
+    want: '02:11:40 rollout 42: app image 2 → 3',
+  },
+  {
+    name: 'an undo, which takes up an old revision again',
+    pasts: [past(3, 'a:1', '01:00:00'), past(2, 'a:2', '02:00:00')],
+    fields: [by('kubectl-rollout', '03:00:00', template)],
+    want: '03:00:00 rollout 3 (kubectl-rollout): app image 2 → 1',
+  },
+  {
+    name: 'a change that has no words',
+    pasts: [past(2, 'a:1'), past(1, 'a:1', '01:00:00')],
+    want: '02:11:40 rollout 2: pod template changed',
+  },
+];
 for (const { name, pasts, fields, want } of rollouts)
   test(`the last rollout: ${name}`, () => {
     const found = rolloutOf(object(fields), pasts);
@@ -69,7 +122,10 @@ for (const { name, pasts, fields, want } of rollouts)
 test('newest first, a handful at most, each short, and what is a week old only when there is nothing newer', () => {
   const entry = (day: number, text: string) => ({ atMs: Date.UTC(2026, 10, day), text });
   const now = Date.UTC(2026, 10, 16);
-  assert.deepEqual(inWords([entry(1, 'old'), undefined, entry(14, 'b'), entry(15, 'a')], now), ['2026-11-15T00:00:00.000Z a', '2026-11-14T00:00:00.000Z b']); // prettier-ignore
+  assert.deepEqual(inWords([entry(1, 'old'), undefined, entry(14, 'b'), entry(15, 'a')], now), [
+    '2026-11-15T00:00:00.000Z a',
+    '2026-11-14T00:00:00.000Z b',
+  ]);
   assert.deepEqual(inWords([entry(1, 'old'), entry(2, 'newer')], now), ['2026-11-02T00:00:00.000Z newer']);
   assert.deepEqual(inWords([], now), []);
   const many = inWords(
@@ -91,7 +147,6 @@ for (const kind of ['StatefulSet', 'DaemonSet'] as const)
       [2, 'db:15', owner],
       [9, 'x:1', { ...owner, uid: 'other' }],
     ] as const)
-      // prettier-ignore
       shop.server.seed('ControllerRevision', 'shop', {
         metadata: { name: `r-${revision}`, ...ownedBy(of) },
         revision,
@@ -110,7 +165,13 @@ test('without the right to read ControllerRevisions there is only less to say', 
   assert.deepEqual(await changesOf(shop, owner), []);
 });
 
-const scaled = (from: string) => ({ metadata: { name: 's' }, reason: 'ScalingReplicaSet', type: 'Normal', lastTimestamp: '2026-11-16T03:30:01Z', message: `Scaled up replica set a-1 ${from}to 6` }); // prettier-ignore
+const scaled = (from: string) => ({
+  metadata: { name: 's' },
+  reason: 'ScalingReplicaSet',
+  type: 'Normal',
+  lastTimestamp: '2026-11-16T03:30:01Z',
+  message: `Scaled up replica set a-1 ${from}to 6`,
+});
 for (const [name, from, want] of [
   ['with how many there were', 'from 2 ', 'scaled 2 → 6 (kubectl)'],
   ['without it', '', 'scaled to 6 (kubectl)'],

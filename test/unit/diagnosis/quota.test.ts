@@ -21,25 +21,65 @@ const aQuota = (name: string, over: Partial<QuotaObject> = {}): QuotaObject => (
 });
 
 const others: { name: string; make(shop: Shop): Owner; want: string[] }[] = [
-  { name: 'a StatefulSet that is short', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 1, readyReplicas: 1 }), want: ['StatefulSet/a-statefulset 1/3'] },
-  { name: 'a StatefulSet that has its pods by now', make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 3 }), want: [] },
-  { name: 'a DaemonSet that misses a node', make: (shop) => aWorkload(shop, 'DaemonSet', {}, { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 3 }), want: ['DaemonSet/a-daemonset 3/4'] },
-  { name: 'a DaemonSet on every node', make: (shop) => aWorkload(shop, 'DaemonSet', {}, { desiredNumberScheduled: 4, currentNumberScheduled: 4 }), want: [] },
-  { name: 'a Job without its pod', make: (shop) => aWorkload(shop, 'Job', { parallelism: 2 }, {}), want: ['Job/a-job 0/2'] },
-  { name: 'a Job that is complete', make: (shop) => aWorkload(shop, 'Job', {}, { conditions: [{ type: 'Complete', status: 'True' }] }), want: [] },
-  { name: 'a Job that has failed', make: (shop) => aWorkload(shop, 'Job', {}, { conditions: [{ type: 'Failed', status: 'True' }] }), want: [] },
-  { name: 'a StatefulSet of the same name that came later', make: (shop) => ({ ...aWorkload(shop, 'StatefulSet', { replicas: 3 }, {}), uid: 'before' }), want: [] },
+  {
+    name: 'a StatefulSet that is short',
+    make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 1, readyReplicas: 1 }),
+    want: ['StatefulSet/a-statefulset 1/3'],
+  },
+  {
+    name: 'a StatefulSet that has its pods by now',
+    make: (shop) => aWorkload(shop, 'StatefulSet', { replicas: 3 }, { replicas: 3 }),
+    want: [],
+  },
+  {
+    name: 'a DaemonSet that misses a node',
+    make: (shop) =>
+      aWorkload(shop, 'DaemonSet', {}, { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 3 }),
+    want: ['DaemonSet/a-daemonset 3/4'],
+  },
+  {
+    name: 'a DaemonSet on every node',
+    make: (shop) => aWorkload(shop, 'DaemonSet', {}, { desiredNumberScheduled: 4, currentNumberScheduled: 4 }),
+    want: [],
+  },
+  {
+    name: 'a Job without its pod',
+    make: (shop) => aWorkload(shop, 'Job', { parallelism: 2 }, {}),
+    want: ['Job/a-job 0/2'],
+  },
+  {
+    name: 'a Job that is complete',
+    make: (shop) => aWorkload(shop, 'Job', {}, { conditions: [{ type: 'Complete', status: 'True' }] }),
+    want: [],
+  },
+  {
+    name: 'a Job that has failed',
+    make: (shop) => aWorkload(shop, 'Job', {}, { conditions: [{ type: 'Failed', status: 'True' }] }),
+    want: [],
+  },
+  {
+    name: 'a StatefulSet of the same name that came later',
+    make: (shop) => ({ ...aWorkload(shop, 'StatefulSet', { replicas: 3 }, {}), uid: 'before' }),
+    want: [],
+  },
   { name: 'a StatefulSet that is gone', make: () => ({ kind: 'StatefulSet', name: 'nobody', uid: 'x' }), want: [] },
-  { name: 'a CronJob whose Jobs are refused', make: (shop) => aWorkload(shop, 'CronJob', {}, {}), want: ['CronJob/a-cronjob 0/1'] },
+  {
+    name: 'a CronJob whose Jobs are refused',
+    make: (shop) => aWorkload(shop, 'CronJob', {}, {}),
+    want: ['CronJob/a-cronjob 0/1'],
+  },
   { name: 'a CronJob that is suspended', make: (shop) => aWorkload(shop, 'CronJob', { suspend: true }, {}), want: [] },
   { name: 'a custom owner that we cannot read', make: () => ({ kind: 'Rollout', name: 'r', uid: 'x' }), want: [] },
-]; // prettier-ignore
+];
 for (const { name, make, want } of others)
   test(`blocked by an event's word and a fresh reading: ${name}: ${want.length > 0 ? 'yes' : 'no'}`, async () => {
     const shop = aShop();
     saidOf(shop, make(shop));
     const blocked = await readBlocked(shop.reader, 'shop', aQuota('tight'));
-    assert.deepEqual(blocked.map(({ workload, ready, desired }) => `${workload} ${ready}/${desired}`), want); // prettier-ignore
+    assert.deepEqual(
+      blocked.map(({ workload, ready, desired }) => `${workload} ${ready}/${desired}`),
+      want,
+    );
   });
 
 test('blocked ReplicaSets are known by their condition, and speak for their Deployment', async () => {
@@ -105,7 +145,10 @@ for (const { name, uid, change, found } of quotas)
     assert.equal((await readQuota(shop.reader, 'shop', { name: 'tight', uid })) !== undefined, found);
     const object = { kind: 'ResourceQuota', name: 'tight', uid };
     const live = await readHealth(shop.reader, { namespace: 'shop', object }, 0);
-    assert.deepEqual([live.healthy, live.gone, live.affected], found ? [false, false, ['Deployment/api']] : [true, true, []]); // prettier-ignore
+    assert.deepEqual(
+      [live.healthy, live.gone, live.affected],
+      found ? [false, false, ['Deployment/api']] : [true, true, []],
+    );
   });
 
 test('who was touched by a cause that is over must have pods; whether these are well is another matter', async () => {
@@ -123,7 +166,10 @@ test('who was touched by a cause that is over must have pods; whether these are 
       0,
     );
   const live = await read();
-  assert.deepEqual([live.healthy, live.why, live.desired], [false, 'Deployment/api waits for pods; Deployment/web waits for pods', 4]); // prettier-ignore
+  assert.deepEqual(
+    [live.healthy, live.why, live.desired],
+    [false, 'Deployment/api waits for pods; Deployment/web waits for pods', 4],
+  );
   const status = { observedGeneration: 9, replicas: 2, updatedReplicas: 2, availableReplicas: 1 };
   for (const name of ['api', 'web']) {
     shop.server.change('Deployment', 'shop', name, { status });
@@ -134,10 +180,25 @@ test('who was touched by a cause that is over must have pods; whether these are 
 });
 
 const touched: { name: string; affected: string; make(shop: Shop): void; healthy: boolean }[] = [
-  { name: 'a Job that failed for good waits for pods no longer', affected: 'Job/a-job', make: (shop) => void aWorkload(shop, 'Job', {}, { failed: 7, conditions: [{ type: 'Failed', status: 'True' }] }), healthy: true },
-  { name: 'a Job without its pod does', affected: 'Job/a-job', make: (shop) => void aWorkload(shop, 'Job', {}, {}), healthy: false },
-  { name: 'what is no workload proves nothing', affected: 'Namespace/shop', make: (shop) => void shop.server.seed('Namespace', undefined, { metadata: { name: 'shop' } }), healthy: true },
-]; // prettier-ignore
+  {
+    name: 'a Job that failed for good waits for pods no longer',
+    affected: 'Job/a-job',
+    make: (shop) => void aWorkload(shop, 'Job', {}, { failed: 7, conditions: [{ type: 'Failed', status: 'True' }] }),
+    healthy: true,
+  },
+  {
+    name: 'a Job without its pod does',
+    affected: 'Job/a-job',
+    make: (shop) => void aWorkload(shop, 'Job', {}, {}),
+    healthy: false,
+  },
+  {
+    name: 'what is no workload proves nothing',
+    affected: 'Namespace/shop',
+    make: (shop) => void shop.server.seed('Namespace', undefined, { metadata: { name: 'shop' } }),
+    healthy: true,
+  },
+];
 for (const { name, affected, make, healthy } of touched)
   test(`after the quota is gone: ${name}`, async () => {
     const shop = aShop();

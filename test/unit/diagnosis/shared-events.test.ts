@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSharedEvents } from '../../../src/diagnosis/shared-events.ts';
+import { createSharedEvents } from '../../../src/diagnosis/readers.ts';
 import type { KubeObject, ListSelector, Reader } from '../../../src/kube/api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
@@ -79,7 +79,10 @@ describe('lists of events', () => {
     });
     const both = Promise.allSettled([reader.list('Event', 'shop'), reader.list('Event', 'shop')]);
     await clock.advance(1_000);
-    assert.deepEqual((await both).map(({ status }) => status), ['rejected', 'rejected']); // prettier-ignore
+    assert.deepEqual(
+      (await both).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
     isAway = false;
     const next = reader.list('Event', 'shop');
     await clock.advance(1_000);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readEvents } from '../../../src/diagnosis/events.ts';
-import { readImagesInUse } from '../../../src/diagnosis/images-in-use.ts';
-import { createOnce } from '../../../src/diagnosis/once.ts';
-import { closestImage } from '../../../src/diagnosis/words/closest-image.ts';
-import { jobInWords } from '../../../src/diagnosis/words/job.ts';
-import { registryOf, splitImage } from '../../../src/diagnosis/words/image-name.ts';
+import { jobInWords } from '../../../src/diagnosis/job.ts';
+import { readImagesInUse } from '../../../src/diagnosis/pods.ts';
+import { createOnce } from '../../../src/diagnosis/readers.ts';
+import { closestImage, registryOf, splitImage } from '../../../src/diagnosis/words/images.ts';
 import { aPodOf, aShop, ownedBy } from './support.ts';
 
 test('each question is asked once, and another selector is another question', async () => {
@@ -17,19 +16,31 @@ test('each question is asked once, and another selector is another question', as
     await once.get({ kind: 'Pod', namespace: 'shop', name: 'x' });
     await once.get({ kind: 'Pod', namespace: 'shop', name: 'y' });
   }
-  assert.deepEqual(server.calls.map(({ verb, name }) => `${verb} ${name ?? ''}`.trim()), ['list', 'list', 'get x', 'get y']); // prettier-ignore
+  assert.deepEqual(
+    server.calls.map(({ verb, name }) => `${verb} ${name ?? ''}`.trim()),
+    ['list', 'list', 'get x', 'get y'],
+  );
 });
 
 test('events of these reasons about these objects, newest first, without the preamble of the repeated', async () => {
   const { server, reader } = aShop();
   const seed = (name: string, reason: string, uid: string, message: string, lastTimestamp: string): unknown =>
-    server.seed('Event', 'shop', { metadata: { name }, reason, message, lastTimestamp, involvedObject: { kind: 'Pod', name: 'p', uid } }); // prettier-ignore
+    server.seed('Event', 'shop', {
+      metadata: { name },
+      reason,
+      message,
+      lastTimestamp,
+      involvedObject: { kind: 'Pod', name: 'p', uid },
+    });
   seed('a', 'FailedMount', 'u1', 'old', '2026-11-16T03:20:00Z');
   seed('b', 'FailedMount', 'u1', '(combined from similar events): new', '2026-11-16T03:30:00Z');
   seed('c', 'FailedMount', 'u2', 'another', '2026-11-16T03:30:00Z');
   seed('d', 'Unhealthy', 'u1', 'other', '2026-11-16T03:30:00Z');
   const events = await readEvents(reader, 'shop', ['FailedMount'], ['u1']);
-  assert.deepEqual(events.map(({ message }) => message), ['new', 'old']); // prettier-ignore
+  assert.deepEqual(
+    events.map(({ message }) => message),
+    ['new', 'old'],
+  );
 });
 
 test('images in use are those of containers that are ready, by the workload that a person knows', async () => {
@@ -40,7 +51,11 @@ test('images in use are those of containers that are ready, by the workload that
     ['db-0', 'postgres:15', { kind: 'StatefulSet', name: 'db', uid: 's' }, true],
     ['bad', 'shop/web:9', undefined, false],
   ] as const)
-    shop.server.seed('Pod', 'shop', { metadata: { name, labels: { 'pod-template-hash': '7d9' }, ...(owner && ownedBy(owner)) }, spec: { containers: [{ name: 'app', image }] }, status: { containerStatuses: [{ ...running, ready }] } }); // prettier-ignore
+    shop.server.seed('Pod', 'shop', {
+      metadata: { name, labels: { 'pod-template-hash': '7d9' }, ...(owner && ownedBy(owner)) },
+      spec: { containers: [{ name: 'app', image }] },
+      status: { containerStatuses: [{ ...running, ready }] },
+    });
   aPodOf(shop, 'nameless');
   assert.deepEqual(await readImagesInUse(shop.reader, 'shop'), [
     { image: 'shop/web:1.41', workload: 'web' },
@@ -48,7 +63,9 @@ test('images in use are those of containers that are ready, by the workload that
   ]);
 });
 
-const inUse = ['shop/web:1.41', 'shop/web:1.0', 'shop/web@sha256:abc', 'shop/worker:1.0', 'postgres:15'].map((image) => ({ image, workload: 'w' })); // prettier-ignore
+const inUse = ['shop/web:1.41', 'shop/web:1.0', 'shop/web@sha256:abc', 'shop/worker:1.0', 'postgres:15'].map(
+  (image) => ({ image, workload: 'w' }),
+);
 const closest: [image: string, want: string | undefined][] = [
   ['shop/web:1.42', 'shop/web:1.41'],
   ['shop/web:1.O', 'shop/web:1.0'],
@@ -63,7 +80,13 @@ test('the parts of an image name', () => {
   assert.deepEqual(splitImage('r:5000/a/b'), { repository: 'r:5000/a/b', tag: '' });
   assert.deepEqual(splitImage('r:5000/a/b:2'), { repository: 'r:5000/a/b', tag: '2' });
   assert.equal(splitImage('a@sha256:b').tag, '');
-  assert.deepEqual(['nginx', 'shop/web', 'localhost/a', 'r:5000/a', 'ghcr.io/a/b'].map(registryOf), ['docker.io', 'docker.io', 'localhost', 'r:5000', 'ghcr.io']); // prettier-ignore
+  assert.deepEqual(['nginx', 'shop/web', 'localhost/a', 'r:5000/a', 'ghcr.io/a/b'].map(registryOf), [
+    'docker.io',
+    'docker.io',
+    'localhost',
+    'r:5000',
+    'ghcr.io',
+  ]);
 });
 
 const jobs: { reason: string; message?: string; spec?: object; status?: object; want: string }[] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseTarget, spoken } from '../../../src/explain/target.ts';
+import { parseTarget, spoken } from '../../../src/explain/findings.ts';
 
 const understood: [string, string][] = [
   ['shop/Deployment/checkout', 'Deployment checkout in shop'],
@@ -27,4 +27,6 @@ const refused: [string, RegExp][] = [
   ['Shop/Pod/x', /^"Shop" is no name that Kubernetes would take$/],
   [`shop/Pod/${'x'.repeat(254)}`, /is no name that Kubernetes would take$/],
 ];
-for (const [text, why] of refused) test(`refused: ${text.slice(0, 30)}`, () => assert.throws(() => parseTarget(text), { name: 'UserError', exitCode: 2, message: why })); // prettier-ignore
+for (const [text, why] of refused)
+  test(`refused: ${text.slice(0, 30)}`, () =>
+    assert.throws(() => parseTarget(text), { name: 'UserError', exitCode: 2, message: why }));

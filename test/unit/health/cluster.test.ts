@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { autoscalerTroubles, claimTroubles, type KnownClass, nodeTroubles } from '../../../src/health/cluster.ts';
-import { rolloutTroubles } from '../../../src/health/refusal.ts';
+import { missingConfigIn, missingStorageClassIn } from '../../../src/health/event-words.ts';
+import { rolloutTroubles } from '../../../src/health/refusals.ts';
 import { distinct, summed, type Trouble } from '../../../src/health/trouble.ts';
-import { missingConfigIn, missingStorageClassIn } from '../../../src/health/words.ts';
-import { viewDeployment } from '../../../src/kube/views.ts';
-import { viewNode, type ClaimView } from '../../../src/kube/views-cluster.ts';
-import { viewAutoscaler } from '../../../src/kube/views-workload.ts';
+import { type ClaimView, viewAutoscaler, viewDeployment, viewNode } from '../../../src/kube/views.ts';
 import { anEvent } from '../../support/views.ts';
 
 const meta = { name: 'x', namespace: 'shop', uid: 'u' };
 const inWords = (found: readonly Trouble[]): string =>
-  found.map(({ class: failureClass, cause, reason }) => `${failureClass}${cause ? `(${cause.name})` : ''}: ${reason}`).join(); // prettier-ignore
-const condition = (type: string, status: string, reason = 'R') => ({ type, status, reason, message: 'm', lastTransitionTime: '2026-11-16T03:00:00Z' }); // prettier-ignore
+  found
+    .map(({ class: failureClass, cause, reason }) => `${failureClass}${cause ? `(${cause.name})` : ''}: ${reason}`)
+    .join();
+const condition = (type: string, status: string, reason = 'R') => ({
+  type,
+  status,
+  reason,
+  message: 'm',
+  lastTransitionTime: '2026-11-16T03:00:00Z',
+});
 const withConditions = (...conditions: object[]) => ({ metadata: meta, status: { conditions } }) as never;
 
 const nodes: [string, object, string][] = [
@@ -21,40 +27,74 @@ const nodes: [string, object, string][] = [
   ['that is silent', withConditions(condition('Ready', 'Unknown', 'NodeStatusUnknown')), 'NodeDown: NodeStatusUnknown'],
   ['that never spoke', withConditions(), ''],
   ['under pressure', withConditions(condition('MemoryPressure', 'True'), condition('Ready', 'True')), ''],
-  ['that is being deleted', { metadata: { ...meta, deletionTimestamp: 'x' }, status: { conditions: [condition('Ready', 'Unknown')] } }, ''],
-]; // prettier-ignore
+  [
+    'that is being deleted',
+    { metadata: { ...meta, deletionTimestamp: 'x' }, status: { conditions: [condition('Ready', 'Unknown')] } },
+    '',
+  ],
+];
 for (const [name, raw, want] of nodes)
-  test(`a node ${name}: ${want || 'nothing'}`, () => assert.equal(inWords(nodeTroubles(viewNode(raw as never)!)), want)); // prettier-ignore
+  test(`a node ${name}: ${want || 'nothing'}`, () =>
+    assert.equal(inWords(nodeTroubles(viewNode(raw as never)!)), want));
 
 const autoscalers: [string, object[], string][] = [
   ['that sees', [condition('AbleToScale', 'True'), condition('ScalingActive', 'True')], ''],
-  ['without metrics', [condition('AbleToScale', 'True'), condition('ScalingActive', 'False', 'FailedGetResourceMetric')], 'AutoscalerBlind: FailedGetResourceMetric'],
+  [
+    'without metrics',
+    [condition('AbleToScale', 'True'), condition('ScalingActive', 'False', 'FailedGetResourceMetric')],
+    'AutoscalerBlind: FailedGetResourceMetric',
+  ],
   ['without a target', [condition('AbleToScale', 'False', 'FailedGetScale')], 'AutoscalerBlind: FailedGetScale'],
   ['whose target was scaled to zero', [condition('ScalingActive', 'False', 'ScalingDisabled')], ''],
   ['that waits before it scales again', [condition('AbleToScale', 'False', 'BackoffBoth')], ''],
   ['that has not said anything', [], ''],
-]; // prettier-ignore
+];
 for (const [name, conditions, want] of autoscalers)
   test(`an autoscaler ${name}: ${want || 'nothing'}`, () =>
     assert.equal(inWords(autoscalerTroubles(viewAutoscaler(withConditions(...conditions))!)), want));
 
-const aClaim = (over: Partial<ClaimView> = {}): ClaimView => ({ ...meta, deleting: false, phase: 'Pending', storageClass: 'fast', createdAtMs: 5, ...over }); // prettier-ignore
-const there = (waitsForConsumer: boolean): KnownClass => ({ name: 'fast', namespace: '', uid: 'c', deleting: false, waitsForConsumer }); // prettier-ignore
+const aClaim = (over: Partial<ClaimView> = {}): ClaimView => ({
+  ...meta,
+  deleting: false,
+  phase: 'Pending',
+  storageClass: 'fast',
+  createdAtMs: 5,
+  ...over,
+});
+const there = (waitsForConsumer: boolean): KnownClass => ({
+  name: 'fast',
+  namespace: '',
+  uid: 'c',
+  deleting: false,
+  waitsForConsumer,
+});
 const failing = anEvent({ reason: 'ProvisioningFailed', message: 'rpc error' });
 const notFound = anEvent({ reason: 'ProvisioningFailed', message: 'storageclass.storage.k8s.io "fast" not found' });
 const claims: [string, ClaimView, KnownClass, ReturnType<typeof anEvent>[], string][] = [
   ['that is bound', aClaim({ phase: 'Bound' }), there(false), [failing], ''],
   ['that lost its volume', aClaim({ phase: 'Lost' }), there(false), [], 'StorageFailed: ClaimLost'],
   ['whose class is not there', aClaim(), 'missing', [], 'StorageFailed(fast): ProvisioningFailed'],
-  ['whose class is not there, by its events', aClaim(), 'unknown', [notFound], 'StorageFailed(fast): ProvisioningFailed'],
+  [
+    'whose class is not there, by its events',
+    aClaim(),
+    'unknown',
+    [notFound],
+    'StorageFailed(fast): ProvisioningFailed',
+  ],
   ['whose class is there by now', aClaim(), there(true), [anEvent({ reason: 'WaitForFirstConsumer' }), notFound], ''],
   ['that waits for its first consumer', aClaim(), there(true), [], ''],
-  ['that had a consumer, and whose provisioner fails', aClaim(), there(true), [anEvent({ reason: 'ExternalProvisioning' }), failing], 'StorageFailed: ProvisioningFailed'],
+  [
+    'that had a consumer, and whose provisioner fails',
+    aClaim(),
+    there(true),
+    [anEvent({ reason: 'ExternalProvisioning' }), failing],
+    'StorageFailed: ProvisioningFailed',
+  ],
   ['that nobody makes a volume for', aClaim(), there(false), [], 'StorageFailed: Pending'],
   ['of which nothing is known', aClaim(), 'unknown', [], ''],
   ['without a class', aClaim({ storageClass: '' }), 'unknown', [], 'StorageFailed: FailedBinding'],
   ['that is being deleted', aClaim({ phase: 'Lost', deleting: true }), 'missing', [], ''],
-]; // prettier-ignore
+];
 for (const [name, claim, known, events, want] of claims)
   test(`a claim ${name}: ${want || 'nothing'}`, () => assert.equal(inWords(claimTroubles(claim, known, events)), want));
 
@@ -64,11 +104,19 @@ const rollouts: [string, object, object[], string][] = [
   ['past its deadline', {}, [late], 'RolloutStuck: ProgressDeadlineExceeded'],
   ['past its deadline, and scaled to zero', { replicas: 0 }, [late], ''],
   ['past its deadline, and paused', { paused: true }, [late], ''],
-  ['without a ReplicaSet', {}, [condition('Progressing', 'False', 'ReplicaSetCreateError')], 'CreateRejected: ReplicaSetCreateError'],
-]; // prettier-ignore
+  [
+    'without a ReplicaSet',
+    {},
+    [condition('Progressing', 'False', 'ReplicaSetCreateError')],
+    'CreateRejected: ReplicaSetCreateError',
+  ],
+];
 for (const [name, spec, conditions, want] of rollouts)
   test(`a rollout ${name}: ${want || 'nothing'}`, () =>
-    assert.equal(inWords(rolloutTroubles(viewDeployment({ metadata: meta, spec, status: { conditions } } as never)!)), want)); // prettier-ignore
+    assert.equal(
+      inWords(rolloutTroubles(viewDeployment({ metadata: meta, spec, status: { conditions } } as never)!)),
+      want,
+    ));
 
 test('what is missing, by name, however it is said', () => {
   const missing: [string, string | undefined][] = [
@@ -85,8 +133,20 @@ test('what is missing, by name, however it is said', () => {
 });
 
 test('classes are summed over all that have them: the longest counts, and what is another`s fault does not', () => {
-  const trouble = (failureClass: string, sinceMs?: number, cause?: Trouble['cause']): Trouble => ({ class: failureClass, reason: '', message: '', ...(sinceMs !== undefined && { sinceMs }), ...(cause && { cause }) }); // prettier-ignore
-  const found = [trouble('A', 90), trouble('A', 40), trouble('B'), trouble('C', 10, { kind: 'Node', name: 'n' }), trouble('D', 1_000_000)]; // prettier-ignore
+  const trouble = (failureClass: string, sinceMs?: number, cause?: Trouble['cause']): Trouble => ({
+    class: failureClass,
+    reason: '',
+    message: '',
+    ...(sinceMs !== undefined && { sinceMs }),
+    ...(cause && { cause }),
+  });
+  const found = [
+    trouble('A', 90),
+    trouble('A', 40),
+    trouble('B'),
+    trouble('C', 10, { kind: 'Node', name: 'n' }),
+    trouble('D', 1_000_000),
+  ];
   const { troubles, lastingMs } = summed(found, 100);
   assert.deepEqual(troubles, ['A', 'B', 'D']);
   assert.deepEqual(lastingMs, { A: 60, B: Infinity, D: Infinity }, 'a time that cannot be is no time');

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createHistory } from '../../../src/health/history.ts';
+import { isCrashing, isFinished, isLooping } from '../../../src/health/pod.ts';
 import {
   isShort,
   otherOwners,
+  quotaHealth,
   refusalsIn,
-  standingRefusals,
   saysQuota,
+  standingRefusals,
   wouldFit,
-} from '../../../src/health/blocked.ts';
-import { createHistory } from '../../../src/health/history.ts';
-import { isCrashing, isFinished, isLooping } from '../../../src/health/loop.ts';
-import { quotaHealth } from '../../../src/health/quota.ts';
+} from '../../../src/health/refusals.ts';
 import { holdStable, windowMs } from '../../../src/health/stability.ts';
-import { isStillTrue, judgedFor } from '../../../src/health/truth.ts';
-import { workloadHealth } from '../../../src/health/workload.ts';
+import { isStillTrue, judgedFor } from '../../../src/health/trouble.ts';
+import { workloadHealth } from '../../../src/health/workload-health.ts';
 import { aContainer, anEvent, aPod, aReplicaSet, crashing } from '../../support/views.ts';
 
 /* Pure rules of health, each at its edge. */
@@ -79,9 +79,19 @@ const fits: [string, string, object, boolean][] = [
   ['it no longer limits that at all', refusal('q'), { hard: { services: '1' }, used: {} }, true],
   ['nobody knows what is used', refusal('q'), { hard: { pods: '9' }, used: {} }, false],
   ['what was asked for is not said', 'exceeded quota: q', { hard: { pods: '9' }, used: { pods: '0' } }, false],
-  ['to the last crumb', 'requested: cpu=100m, used: cpu=0, limited: cpu=200m', { hard: { cpu: '300m' }, used: { cpu: '200m' } }, true],
-  ['one limit of two', 'requested: cpu=1,pods=1, used: cpu=1,pods=1, limited: cpu=1,pods=1', { hard: { cpu: '4', pods: '1' }, used: { cpu: '1', pods: '1' } }, false],
-]; // prettier-ignore
+  [
+    'to the last crumb',
+    'requested: cpu=100m, used: cpu=0, limited: cpu=200m',
+    { hard: { cpu: '300m' }, used: { cpu: '200m' } },
+    true,
+  ],
+  [
+    'one limit of two',
+    'requested: cpu=1,pods=1, used: cpu=1,pods=1, limited: cpu=1,pods=1',
+    { hard: { cpu: '4', pods: '1' }, used: { cpu: '1', pods: '1' } },
+    false,
+  ],
+];
 for (const [name, words, counts, want] of fits)
   test(`a refused pod would ${want ? '' : 'not '}fit now: ${name}`, () => assert.equal(wouldFit(words, counts), want));
 
@@ -107,7 +117,10 @@ test('a quota is meant by its whole name, and by owners only', () => {
 test('a quota has room when it has room for everybody whom it refused', () => {
   const owner = { kind: 'StatefulSet', name: 'db', uid: 'u', ready: 0, desired: 1, refusal: '' };
   const hasRoom = (...fits: boolean[]): boolean =>
-    quotaHealth(true, fits.map((one, n) => ({ ...owner, workload: `StatefulSet/${n}`, fits: one }))).hasRoom; // prettier-ignore
+    quotaHealth(
+      true,
+      fits.map((one, n) => ({ ...owner, workload: `StatefulSet/${n}`, fits: one })),
+    ).hasRoom;
   assert.deepEqual([hasRoom(true, true), hasRoom(true, false), hasRoom(false), hasRoom()], [true, false, false, false]);
 });
 
@@ -130,9 +143,13 @@ test('what every rollout does for a while is true of what has done it for long e
     lastingMs: { ProbeFailing: 59_999 },
   };
   assert.deepEqual(
-    [isStillTrue('ProbeFailing', young, 60_000), isStillTrue('ProbeFailing', young, 59_999), isStillTrue('ProbeFailing', young)],
+    [
+      isStillTrue('ProbeFailing', young, 60_000),
+      isStillTrue('ProbeFailing', young, 59_999),
+      isStillTrue('ProbeFailing', young),
+    ],
     [false, true, true],
-  ); // prettier-ignore
+  );
   assert.equal(isStillTrue('CrashLoop', young, 600_000), true, 'the others need no such proof');
 });
 

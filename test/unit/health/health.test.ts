@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory } from '../../../src/health/history.ts';
-import { hasCrashedLately, isCrashing } from '../../../src/health/loop.ts';
-import { quotaHealth } from '../../../src/health/quota.ts';
+import { hasCrashedLately, isCrashing } from '../../../src/health/pod.ts';
+import { quotaHealth } from '../../../src/health/refusals.ts';
 import { holdStable, sinceLastSignal, windowMs } from '../../../src/health/stability.ts';
-import { workloadHealth } from '../../../src/health/workload.ts';
+import { workloadHealth } from '../../../src/health/workload-health.ts';
 import { aContainer, aPod, aReplicaSet, crashing } from '../../support/views.ts';
 
 const nowMs = Date.parse('2026-11-16T03:12:00Z');
@@ -51,7 +51,11 @@ test('restarts and the longest uptime are those of living pods', () => {
 });
 
 test('an init container that did its work has not crashed, however long it took', () => {
-  const done = aContainer({ name: 'migrate', isDown: true, ended: { reason: 'Completed', exitCode: 0, uptimeMs: 300_000, finishedAtMs: 1 } }); // prettier-ignore
+  const done = aContainer({
+    name: 'migrate',
+    isDown: true,
+    ended: { reason: 'Completed', exitCode: 0, uptimeMs: 300_000, finishedAtMs: 1 },
+  });
   const live = workloadHealth(full, [aPod({ containers: [done, crashing] })], nowMs);
   assert.equal(live.longestUptimeMs, 300);
 });
@@ -170,14 +174,46 @@ test('time that nobody watched is not credited to a revision; what was seen befo
 
 const pods = [
   { name: 'in its back-off', pod: aPod({ containers: [crashing] }), now: true, lately: true },
-  { name: 'up again, not ready', pod: aPod({ ready: false, containers: [{ ...endedAt(60_000), ready: false }] }), now: true, lately: true },
-  { name: 'up since an hour, and not ready', pod: aPod({ ready: false, containers: [{ ...endedAt(3_600_000), ready: false }] }), now: false, lately: false },
-  { name: 'up and ready a minute after a crash', pod: aPod({ containers: [endedAt(60_000)] }), now: false, lately: true },
-  { name: 'up and ready an hour after a crash', pod: aPod({ containers: [endedAt(3_600_000)] }), now: false, lately: false },
-  { name: 'whose init container needed a second try a minute ago', pod: aPod({ containers: [{ ...endedAt(60_000), isDown: true, ended: { ...endedAt(60_000).ended!, exitCode: 0 } }] }), now: false, lately: false },
-  { name: 'starting for the first time', pod: aPod({ ready: false, containers: [aContainer({ ready: false })] }), now: false, lately: false },
+  {
+    name: 'up again, not ready',
+    pod: aPod({ ready: false, containers: [{ ...endedAt(60_000), ready: false }] }),
+    now: true,
+    lately: true,
+  },
+  {
+    name: 'up since an hour, and not ready',
+    pod: aPod({ ready: false, containers: [{ ...endedAt(3_600_000), ready: false }] }),
+    now: false,
+    lately: false,
+  },
+  {
+    name: 'up and ready a minute after a crash',
+    pod: aPod({ containers: [endedAt(60_000)] }),
+    now: false,
+    lately: true,
+  },
+  {
+    name: 'up and ready an hour after a crash',
+    pod: aPod({ containers: [endedAt(3_600_000)] }),
+    now: false,
+    lately: false,
+  },
+  {
+    name: 'whose init container needed a second try a minute ago',
+    pod: aPod({
+      containers: [{ ...endedAt(60_000), isDown: true, ended: { ...endedAt(60_000).ended!, exitCode: 0 } }],
+    }),
+    now: false,
+    lately: false,
+  },
+  {
+    name: 'starting for the first time',
+    pod: aPod({ ready: false, containers: [aContainer({ ready: false })] }),
+    now: false,
+    lately: false,
+  },
   { name: 'on its way out', pod: aPod({ deleting: true, containers: [crashing] }), now: false, lately: false },
-]; // prettier-ignore
+];
 for (const { name, pod, now, lately } of pods)
   test(`a pod ${name}: ${now ? 'crashes' : lately ? 'crashed lately' : 'does not crash'}`, () =>
     assert.deepEqual([isCrashing(pod, nowMs), hasCrashedLately(pod, nowMs)], [now, lately]));

@@ -13,9 +13,20 @@ const bad = (container: Partial<ContainerView>, over: Partial<PodView> = {}) =>
   aPod({ ready: false, containers: [aContainer({ ready: false, ...container })], ...over });
 const waiting = (reason: string, waitingMessage = '') => bad({ waiting: reason, waitingMessage }, { phase: 'Pending' });
 const up = (agoMs: number) => ({ runningSinceMs: nowMs - agoMs });
-const oom = (agoMs: number, uptimeMs = 30_000) => ({ reason: 'OOMKilled', exitCode: 137, uptimeMs, finishedAtMs: nowMs - agoMs }); // prettier-ignore
+const oom = (agoMs: number, uptimeMs = 30_000) => ({
+  reason: 'OOMKilled',
+  exitCode: 137,
+  uptimeMs,
+  finishedAtMs: nowMs - agoMs,
+});
 const failed = (agoMs: number) => ({ ...oom(agoMs), reason: 'Error', exitCode: 1 });
-const unscheduled = (reason: string, message = '0/3 nodes are available') => aPod({ phase: 'Pending', ready: false, containers: [], unscheduled: { status: 'False', reason, message, sinceMs: nowMs - minutes } }); // prettier-ignore
+const unscheduled = (reason: string, message = '0/3 nodes are available') =>
+  aPod({
+    phase: 'Pending',
+    ready: false,
+    containers: [],
+    unscheduled: { status: 'False', reason, message, sinceMs: nowMs - minutes },
+  });
 
 const cases: [string, PodView, string][] = [
   ['all is well', aPod(), ''],
@@ -27,52 +38,115 @@ const cases: [string, PodView, string][] = [
   ['a missing Secret', waiting('CreateContainerConfigError', 'secret "missing" not found'), 'ConfigMissing'],
   ['a missing key', waiting('CreateContainerConfigError', "couldn't find key url in Secret shop/db"), 'ConfigMissing'],
   ['nothing is said of what is missing', waiting('CreateContainerConfigError'), 'ConfigMissing'],
-  ['a user that it may not run as', waiting('CreateContainerConfigError', 'container has runAsNonRoot and image will run as root'), 'SandboxFailed'],
-  ['a container that cannot be made', waiting('CreateContainerError', 'failed to reserve container name'), 'SandboxFailed'],
+  [
+    'a user that it may not run as',
+    waiting('CreateContainerConfigError', 'container has runAsNonRoot and image will run as root'),
+    'SandboxFailed',
+  ],
+  [
+    'a container that cannot be made',
+    waiting('CreateContainerError', 'failed to reserve container name'),
+    'SandboxFailed',
+  ],
   ['still being made', waiting('ContainerCreating'), ''],
   ['waiting for its init containers', waiting('PodInitializing'), ''],
 
   ['a crash loop', bad(crashing), 'CrashLoop'],
   ['a crash loop of an init container', bad({ ...crashing, isInit: true }, { phase: 'Pending' }), 'CrashLoop'],
-  ['the first restart of a slow starter', bad({ ...up(20_000), restarts: 1, ended: failed(21_000), isStarting: true }), ''],
-  ['up again after its second crash, not ready', bad({ ...up(5_000), restarts: 2, ended: failed(6_000), isStarting: true }), 'CrashLoop'],
+  [
+    'the first restart of a slow starter',
+    bad({ ...up(20_000), restarts: 1, ended: failed(21_000), isStarting: true }),
+    '',
+  ],
+  [
+    'up again after its second crash, not ready',
+    bad({ ...up(5_000), restarts: 2, ended: failed(6_000), isStarting: true }),
+    'CrashLoop',
+  ],
   ['on its way out', bad(crashing, { deleting: true }), ''],
 
   ['killed for memory once', bad({ isDown: true, restarts: 0, ended: oom(1_000) }), ''],
-  ['killed for memory twice, down', bad({ isDown: true, restarts: 1, ended: oom(1_000), endedBefore: 'OOMKilled' }), 'OOMKilled CrashLoop'],
-  ['killed for memory after it crashed otherwise', bad({ isDown: true, restarts: 1, ended: oom(1_000), endedBefore: 'Error' }), 'CrashLoop'],
-  ['killed for memory, in its back-off', bad({ waiting: 'CrashLoopBackOff', restarts: 5, ended: oom(60_000) }), 'OOMKilled CrashLoop'],
-  ['killed for memory, and up again and ready', aPod({ containers: [aContainer({ ...up(5_000), restarts: 2, ended: oom(6_000) })] }), 'OOMKilled'],
-  ['killed for memory a quarter of an hour ago', aPod({ containers: [aContainer({ ...up(15 * minutes), restarts: 2, ended: oom(15 * minutes) })] }), ''],
-  ['killed for memory after a whole day', aPod({ containers: [aContainer({ ...up(5_000), restarts: 9, ended: oom(6_000, 1_440 * minutes) })] }), ''],
-  ['killed for memory in the year 9999', aPod({ containers: [aContainer({ ...up(5_000), restarts: 2, ended: oom(-252_000_000 * minutes) })] }), ''],
+  [
+    'killed for memory twice, down',
+    bad({ isDown: true, restarts: 1, ended: oom(1_000), endedBefore: 'OOMKilled' }),
+    'OOMKilled CrashLoop',
+  ],
+  [
+    'killed for memory after it crashed otherwise',
+    bad({ isDown: true, restarts: 1, ended: oom(1_000), endedBefore: 'Error' }),
+    'CrashLoop',
+  ],
+  [
+    'killed for memory, in its back-off',
+    bad({ waiting: 'CrashLoopBackOff', restarts: 5, ended: oom(60_000) }),
+    'OOMKilled CrashLoop',
+  ],
+  [
+    'killed for memory, and up again and ready',
+    aPod({ containers: [aContainer({ ...up(5_000), restarts: 2, ended: oom(6_000) })] }),
+    'OOMKilled',
+  ],
+  [
+    'killed for memory a quarter of an hour ago',
+    aPod({ containers: [aContainer({ ...up(15 * minutes), restarts: 2, ended: oom(15 * minutes) })] }),
+    '',
+  ],
+  [
+    'killed for memory after a whole day',
+    aPod({ containers: [aContainer({ ...up(5_000), restarts: 9, ended: oom(6_000, 1_440 * minutes) })] }),
+    '',
+  ],
+  [
+    'killed for memory in the year 9999',
+    aPod({ containers: [aContainer({ ...up(5_000), restarts: 2, ended: oom(-252_000_000 * minutes) })] }),
+    '',
+  ],
 
   ['runs, and is not ready', bad(up(60_000)), 'ProbeFailing'],
-  ['one container of two is not ready', aPod({ ready: false, containers: [aContainer(up(60_000)), aContainer({ ready: false, ...up(60_000) })] }), 'ProbeFailing'],
+  [
+    'one container of two is not ready',
+    aPod({ ready: false, containers: [aContainer(up(60_000)), aContainer({ ready: false, ...up(60_000) })] }),
+    'ProbeFailing',
+  ],
   ['a sidecar that is not ready', bad({ ...up(60_000), name: 'proxy' }), 'ProbeFailing'],
   ['its startup probe is not through', bad({ ...up(60_000), isStarting: true }), ''],
   ['an init container at work', bad({ ...up(60_000), isInit: true }, { phase: 'Pending' }), ''],
-  ['its node is silent: it is not ready, its containers are', aPod({ ready: false, containers: [aContainer(up(60_000))] }), ''],
+  [
+    'its node is silent: it is not ready, its containers are',
+    aPod({ ready: false, containers: [aContainer(up(60_000))] }),
+    '',
+  ],
 
   ['no node has room', unscheduled('Unschedulable'), 'Unschedulable'],
   ['held back by a gate', unscheduled('SchedulingGated'), ''],
-  ['waits for a claim', { ...unscheduled('Unschedulable', 'pod has unbound immediate PersistentVolumeClaims'), claims: ['data'] }, 'StorageFailed(PersistentVolumeClaim/data)'],
+  [
+    'waits for a claim',
+    { ...unscheduled('Unschedulable', 'pod has unbound immediate PersistentVolumeClaims'), claims: ['data'] },
+    'StorageFailed(PersistentVolumeClaim/data)',
+  ],
   ['evicted', aPod({ phase: 'Failed', ready: false, reason: 'Evicted', containers: [crashing] }), 'Evicted'],
   ['evicted and being removed', aPod({ phase: 'Failed', ready: false, reason: 'Evicted', deleting: true }), ''],
   ['failed otherwise, as a pod of a Job', aPod({ phase: 'Failed', ready: false, containers: [crashing] }), ''],
   ['done', aPod({ phase: 'Succeeded', ready: false, containers: [crashing] }), ''],
-  ['two containers, two troubles', aPod({ ready: false, containers: [crashing, aContainer({ ready: false, waiting: 'ErrImagePull' })] }), 'CrashLoop ImagePull'],
+  [
+    'two containers, two troubles',
+    aPod({ ready: false, containers: [crashing, aContainer({ ready: false, waiting: 'ErrImagePull' })] }),
+    'CrashLoop ImagePull',
+  ],
   ['two containers, the same trouble', aPod({ ready: false, containers: [crashing, crashing] }), 'CrashLoop'],
-]; // prettier-ignore
+];
 
 for (const [name, pod, want] of cases)
   test(`pod: ${name}: ${want || 'nothing'}`, () => {
-    const found = podTroubles(pod, nowMs).map(({ class: failureClass, cause }) => (cause ? `${failureClass}(${cause.kind}/${cause.name})` : failureClass)); // prettier-ignore
+    const found = podTroubles(pod, nowMs).map(({ class: failureClass, cause }) =>
+      cause ? `${failureClass}(${cause.kind}/${cause.name})` : failureClass,
+    );
     assert.equal(found.join(' '), want);
   });
 
 test('how long a pod is not ready counts from when it was up, or was last ready', () => {
-  const since = (unreadyAgoMs: number, upAgoMs: number) => podTroubles(bad(up(upAgoMs), { unreadySinceMs: nowMs - unreadyAgoMs }), nowMs)[0]?.sinceMs; // prettier-ignore
+  const since = (unreadyAgoMs: number, upAgoMs: number) =>
+    podTroubles(bad(up(upAgoMs), { unreadySinceMs: nowMs - unreadyAgoMs }), nowMs)[0]?.sinceMs;
   assert.equal(since(60_000, 20_000), nowMs - 20_000);
   assert.equal(since(20_000, 60_000), nowMs - 20_000);
 });
@@ -100,18 +174,40 @@ test('recorded pods of a real cluster', () => {
 });
 
 test('a static pod is its node`s, and yet nobody`s workload', () => {
-  const owned = (kind: string) => viewPod({ metadata: { name: 'p', uid: 'p', ownerReferences: [{ apiVersion: 'v1', kind, name: 'n', uid: 'u', controller: true }] } } as never)?.owner?.kind; // prettier-ignore
+  const owned = (kind: string) =>
+    viewPod({
+      metadata: {
+        name: 'p',
+        uid: 'p',
+        ownerReferences: [{ apiVersion: 'v1', kind, name: 'n', uid: 'u', controller: true }],
+      },
+    } as never)?.owner?.kind;
   assert.deepEqual([owned('Node'), owned('ReplicaSet')], [undefined, 'ReplicaSet']);
 });
 
 const initContainers = [{ name: 'migrate' }, { name: 'proxy', restartPolicy: 'Always' }];
 test('a sidecar is not an init container, though it stands among them', () => {
-  const status = (name: string) => ({ name, ready: false, restartCount: 0, started: true, state: { running: { startedAt: '2026-11-16T03:00:00Z' } } }); // prettier-ignore
+  const status = (name: string) => ({
+    name,
+    ready: false,
+    restartCount: 0,
+    started: true,
+    state: { running: { startedAt: '2026-11-16T03:00:00Z' } },
+  });
   const pod = viewPod({
     metadata: { name: 'p', uid: 'p' },
     spec: { initContainers },
     status: { phase: 'Running', initContainerStatuses: [status('migrate'), status('proxy')] },
   } as never)!;
-  assert.deepEqual(pod.containers.map(({ name, isInit = false }) => [name, isInit]), [['migrate', true], ['proxy', false]]); // prettier-ignore
-  assert.deepEqual(podTroubles(pod, nowMs).map(({ message }) => message), ['container proxy runs and is not ready']); // prettier-ignore
+  assert.deepEqual(
+    pod.containers.map(({ name, isInit = false }) => [name, isInit]),
+    [
+      ['migrate', true],
+      ['proxy', false],
+    ],
+  );
+  assert.deepEqual(
+    podTroubles(pod, nowMs).map(({ message }) => message),
+    ['container proxy runs and is not ready'],
+  );
 });

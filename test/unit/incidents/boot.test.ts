@@ -61,7 +61,10 @@ test('a restart with five open incidents repeats nothing, and sees them to their
   await street.advance(300_000);
   assert.deepEqual(street.told(), before);
   assert.deepEqual(second.ledger.totals().outcomes, { Repeated: 5 });
-  assert.deepEqual(street.fixes().map(({ status }) => status?.sightings?.count), [1, 1, 1, 1, 1]); // prettier-ignore
+  assert.deepEqual(
+    street.fixes().map(({ status }) => status?.sightings?.count),
+    [1, 1, 1, 1, 1],
+  );
   for (const name of five) street.is(name, []);
   await street.advance(60_000);
   assert.equal(street.cleared().length, 5);
@@ -128,7 +131,10 @@ test('another process is faster in telling it: ours ends as a repetition', async
   second.onSignal(street.signal('CrashLoop', 'api'));
   await street.advance(60_000);
   assert.deepEqual(street.told(), ['CrashLoop api 1']);
-  assert.deepEqual([first, second].map(({ ledger }) => ledger.totals().outcomes), [{ Told: 1 }, { Repeated: 1 }]); // prettier-ignore
+  assert.deepEqual(
+    [first, second].map(({ ledger }) => ledger.totals().outcomes),
+    [{ Told: 1 }, { Repeated: 1 }],
+  );
 });
 
 test('a name that another incident’s Remediation has is not taken for our own', async () => {
@@ -140,7 +146,10 @@ test('a name that another incident’s Remediation has is not taken for our own'
   process.onSignal(street.signal('CrashLoop', 'api'));
   await street.advance(40_000);
   const own = street.fixes().filter(({ spec }) => spec.incident.key === 'shop/Deployment/api');
-  assert.deepEqual(own.map(({ metadata }) => metadata.name), [remediationName('shop/Deployment/api', 2)]); // prettier-ignore
+  assert.deepEqual(
+    own.map(({ metadata }) => metadata.name),
+    [remediationName('shop/Deployment/api', 2)],
+  );
 });
 
 test('two workloads whose names differ only in what looks like a hash: two incidents', async () => {
@@ -149,13 +158,30 @@ test('two workloads whose names differ only in what looks like a hash: two incid
   for (const name of ['web-7d9f8b6c5d', 'web-6b8c9d7f54']) {
     const { uid } = street.workload(name);
     const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid, controller: true };
-    const set = street.server.seed('ReplicaSet', 'shop', { metadata: { name: `${name}-5c9d7f8b64`, ownerReferences: [owner] } }); // prettier-ignore
-    process.onSignal(street.signal('CrashLoop', 'x', { object: { kind: 'ReplicaSet', name: set.metadata.name, uid: set.metadata.uid } })); // prettier-ignore
-    process.onSignal(street.signal('CrashLoop', 'x', { object: { kind: 'Pod', name: `${name}-5c9d7f8b64-x2x4z`, uid: 'gone' } })); // prettier-ignore
+    const set = street.server.seed('ReplicaSet', 'shop', {
+      metadata: { name: `${name}-5c9d7f8b64`, ownerReferences: [owner] },
+    });
+    process.onSignal(
+      street.signal('CrashLoop', 'x', {
+        object: { kind: 'ReplicaSet', name: set.metadata.name, uid: set.metadata.uid },
+      }),
+    );
+    process.onSignal(
+      street.signal('CrashLoop', 'x', { object: { kind: 'Pod', name: `${name}-5c9d7f8b64-x2x4z`, uid: 'gone' } }),
+    );
   }
   await street.advance(60_000);
-  assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.key).sort(), ['shop/Deployment/web-6b8c9d7f54', 'shop/Deployment/web-7d9f8b6c5d']); // prettier-ignore
-  assert.deepEqual(street.fixes().map(({ status }) => status?.sightings?.count), [2, 2]); // prettier-ignore
+  assert.deepEqual(
+    street
+      .fixes()
+      .map(({ spec }) => spec.incident.key)
+      .sort(),
+    ['shop/Deployment/web-6b8c9d7f54', 'shop/Deployment/web-7d9f8b6c5d'],
+  );
+  assert.deepEqual(
+    street.fixes().map(({ status }) => status?.sightings?.count),
+    [2, 2],
+  );
 });
 
 test('a Deployment that flaps through ten rollouts: one incident', async () => {

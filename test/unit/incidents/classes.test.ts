@@ -175,7 +175,8 @@ test('somebody decides while the successor is being thought about: that counts',
   const { name } = street.fixes()[0]!.metadata;
   street.helps('api', undoTo('api', 4));
   street.server.hooks.before = ({ kind, verb }) => {
-    if (kind === 'Remediation' && verb === 'get') street.server.change('Remediation', 'shop', name, { spec: { approval: { state: 'Approved', by: 'ada' } } }); // prettier-ignore
+    if (kind === 'Remediation' && verb === 'get')
+      street.server.change('Remediation', 'shop', name, { spec: { approval: { state: 'Approved', by: 'ada' } } });
   };
   await street.advance(120_000);
   assert.equal(street.fixes().length, 1);

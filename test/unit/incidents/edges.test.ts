@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBook } from '../../../src/incidents/book.ts';
+import { gone, workloadHealth } from '../../../src/health/workload-health.ts';
 import { decideCleared, decideUntold, type Facts, type UntoldFacts } from '../../../src/incidents/decide.ts';
+import { createBook } from '../../../src/incidents/episodes.ts';
 import { fold, type Incident, type SeenClass } from '../../../src/incidents/incident.ts';
 import { remediationName } from '../../../src/incidents/key.ts';
 import { sightingsOf, writeCleared, writeSightings } from '../../../src/incidents/sightings.ts';
-import { gone, workloadHealth } from '../../../src/health/workload.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
+import { classOf } from '../../../src/signals/classes.ts';
+import { detectEvent } from '../../../src/signals/detect.ts';
 import { aConfig } from '../../support/config.ts';
 import { aFix, aQuotaFix, condition, uidOf } from '../../support/fixes.ts';
 import { aStreet, blockedByQuota, failedCreate, unblock } from '../../support/street.ts';
-import { classOf } from '../../../src/signals/classes.ts';
-import { detectEvent } from '../../../src/signals/detect-event.ts';
 import { anEvent } from '../../support/views.ts';
 
 /* Rules of street 1 that only show at their edges. */
@@ -19,8 +19,29 @@ import { anEvent } from '../../support/views.ts';
 const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
 const nowMs = 1_000_000;
 const held = (ms: number) => ({ sinceMs: nowMs - ms, restarts: 0, readAtMs: nowMs });
-const facts = (over: Partial<Facts>): Facts => ({ class: 'QuotaExceeded', longestUptimeMs: 0, live: healthy, stable: held(30_000), config: aConfig(), nowMs, ...over }); // prettier-ignore
-const aClass = (name: string, specificity: number, over: Partial<SeenClass> = {}): SeenClass => ({ class: name, specificity, severity: 'critical', forMs: 0, readable: true, reason: '', message: '', firstMs: 0, lastMs: nowMs, dueMs: nowMs, count: 1, ...over }); // prettier-ignore
+const facts = (over: Partial<Facts>): Facts => ({
+  class: 'QuotaExceeded',
+  longestUptimeMs: 0,
+  live: healthy,
+  stable: held(30_000),
+  config: aConfig(),
+  nowMs,
+  ...over,
+});
+const aClass = (name: string, specificity: number, over: Partial<SeenClass> = {}): SeenClass => ({
+  class: name,
+  specificity,
+  severity: 'critical',
+  forMs: 0,
+  readable: true,
+  reason: '',
+  message: '',
+  firstMs: 0,
+  lastMs: nowMs,
+  dueMs: nowMs,
+  count: 1,
+  ...over,
+});
 const watchedFor = (stableSeconds: number) => aFix({ phase: 'Failed', status: { execution: { stableSeconds } } });
 
 const ends: [string, Partial<Facts>, boolean][] = [
@@ -28,20 +49,32 @@ const ends: [string, Partial<Facts>, boolean][] = [
   ['healthy for almost the window', { stable: held(29_999) }, false],
   ['not healthy', { live: { ...healthy, healthy: false } }, false],
   ['never seen healthy', { stable: undefined }, false],
-  ['a crash loop, for less than twice its life', { class: 'CrashLoop', longestUptimeMs: 60_000, stable: held(119_999) }, false],
+  [
+    'a crash loop, for less than twice its life',
+    { class: 'CrashLoop', longestUptimeMs: 60_000, stable: held(119_999) },
+    false,
+  ],
   ['a crash loop, for twice its life', { class: 'CrashLoop', longestUptimeMs: 60_000, stable: held(120_000) }, true],
   ['for less than the controller watches its fix', { holder: watchedFor(120), stable: held(119_999) }, false],
   ['for as long as the controller watches its fix', { holder: watchedFor(120), stable: held(120_000) }, true],
-  ['while it is approved: the controller speaks first', { holder: aFix({ phase: 'Approved' }), stable: held(600_000) }, false],
+  [
+    'while it is approved: the controller speaks first',
+    { holder: aFix({ phase: 'Approved' }), stable: held(600_000) },
+    false,
+  ],
   ['while it is being applied', { holder: aFix({ phase: 'Applying' }), stable: held(600_000) }, false],
   ['while the applied fix is watched', { holder: aFix({ phase: 'Applied' }), stable: held(600_000) }, false],
   ['rejected', { holder: aFix({ phase: 'Rejected' }) }, true],
-]; // prettier-ignore
+];
 for (const [name, over, cleared] of ends)
   test(`the episode is ${cleared ? '' : 'not '}over: ${name}`, () =>
     assert.equal(decideCleared(facts(over)).cleared, cleared));
 
-const beingFixed = (stableFor: number) => ({ live: { ...healthy, healthy: false }, holder: aFix({ phase: 'Applied' }), config: { ...aConfig(), recovery: { stableFor, timeout: 600_000 } } }); // prettier-ignore
+const beingFixed = (stableFor: number) => ({
+  live: { ...healthy, healthy: false },
+  holder: aFix({ phase: 'Applied' }),
+  config: { ...aConfig(), recovery: { stableFor, timeout: 600_000 } },
+});
 const looks: [string, Partial<Facts>, number][] = [
   ['broken, and nobody does anything', { live: { ...healthy, healthy: false } }, 5_000],
   ['a fix is watched for half a minute', beingFixed(30_000), 5_000],
@@ -65,21 +98,68 @@ const untold: [string, Partial<UntoldFacts>, number, object][] = [
   ['healthy for a moment', { stable: held(1_000) }, 0, { do: 'wait', ms: 1_450 }],
   ['healthy for most of the window', { stable: held(29_000) }, 0, { do: 'wait', ms: 1_000 }],
   ['healthy for the window', {}, 0, { do: 'forget', because: 'healed' }],
-  ['the most specific is no longer true, another is', { seen: [loop, stuck], live: { ...sick, troubles: ['RolloutStuck'] } }, 0, { do: 'tell', as: stuck }],
-  ['both are true', { seen: [loop, stuck], live: { ...sick, troubles: ['RolloutStuck', 'CrashLoop'] } }, 0, { do: 'tell', as: loop }],
-  ['one of them has been patient for long enough', { ...crashing, seen: [{ ...loop, dueMs: nowMs + 9 }, stuck], live: { ...sick, troubles: ['RolloutStuck', 'CrashLoop'] } }, 0, { do: 'tell', as: { ...loop, dueMs: nowMs + 9 } }],
-  ['the only one that is true has not', { seen: [{ ...loop, dueMs: nowMs + 9 }, stuck], live: { ...sick, troubles: ['CrashLoop'] } }, 0, { do: 'wait', ms: 9 }],
+  [
+    'the most specific is no longer true, another is',
+    { seen: [loop, stuck], live: { ...sick, troubles: ['RolloutStuck'] } },
+    0,
+    { do: 'tell', as: stuck },
+  ],
+  [
+    'both are true',
+    { seen: [loop, stuck], live: { ...sick, troubles: ['RolloutStuck', 'CrashLoop'] } },
+    0,
+    { do: 'tell', as: loop },
+  ],
+  [
+    'one of them has been patient for long enough',
+    {
+      ...crashing,
+      seen: [{ ...loop, dueMs: nowMs + 9 }, stuck],
+      live: { ...sick, troubles: ['RolloutStuck', 'CrashLoop'] },
+    },
+    0,
+    { do: 'tell', as: { ...loop, dueMs: nowMs + 9 } },
+  ],
+  [
+    'the only one that is true has not',
+    { seen: [{ ...loop, dueMs: nowMs + 9 }, stuck], live: { ...sick, troubles: ['CrashLoop'] } },
+    0,
+    { do: 'wait', ms: 9 },
+  ],
   ['what cannot be read, seen once', { seen: [own], live: sick }, 0, { do: 'wait', ms: half }],
-  ['what cannot be read, seen twice', { seen: [{ ...own, count: 2 }], live: healthy }, 0, { do: 'tell', as: { ...own, count: 2 } }],
-  ['what cannot be read, never seen again', { seen: [{ ...own, lastMs: nowMs - half }], live: sick }, half, { do: 'forget', because: 'unseen' }],
-  ['what cannot be read, seen twice long ago', { seen: [{ ...own, count: 2, lastMs: nowMs - half }], live: healthy }, half, { do: 'forget', because: 'unseen' }],
-  ['healed of what can be read, while a second sighting of the other may come', { seen: [loop, own] }, 0, { do: 'wait', ms: half }],
-]; // prettier-ignore
+  [
+    'what cannot be read, seen twice',
+    { seen: [{ ...own, count: 2 }], live: healthy },
+    0,
+    { do: 'tell', as: { ...own, count: 2 } },
+  ],
+  [
+    'what cannot be read, never seen again',
+    { seen: [{ ...own, lastMs: nowMs - half }], live: sick },
+    half,
+    { do: 'forget', because: 'unseen' },
+  ],
+  [
+    'what cannot be read, seen twice long ago',
+    { seen: [{ ...own, count: 2, lastMs: nowMs - half }], live: healthy },
+    half,
+    { do: 'forget', because: 'unseen' },
+  ],
+  [
+    'healed of what can be read, while a second sighting of the other may come',
+    { seen: [loop, own] },
+    0,
+    { do: 'wait', ms: half },
+  ],
+];
 for (const [name, over, silentMs, step] of untold)
   test(`when patience is over: ${name}`, () =>
     assert.deepEqual(decideUntold({ seen: [loop], ...facts(over), ...over, lastSeenMs: nowMs - silentMs }), step));
 
-const version = (fix: Remediation, resourceVersion: string): Remediation => ({ ...fix, metadata: { ...fix.metadata, resourceVersion } }); // prettier-ignore
+const version = (fix: Remediation, resourceVersion: string): Remediation => ({
+  ...fix,
+  metadata: { ...fix.metadata, resourceVersion },
+});
 const over = { conditions: [condition('IncidentCleared', '02:50:00')] };
 const key = aFix().spec.incident.key;
 
@@ -87,8 +167,14 @@ test('the newest Remediation whose episode is not over holds the key', () => {
   const book = createBook();
   book.replace([aFix({ n: 2 }), aFix({ n: 10 }), aFix({ n: 11, ...over })]);
   assert.equal(book.holderOf(key)?.metadata.uid, uidOf(10));
-  assert.deepEqual(book.ofKey(key).map(({ metadata }) => metadata.uid), [11, 10, 2].map(uidOf)); // prettier-ignore
-  assert.deepEqual(book.open().map(({ metadata }) => metadata.uid), [2, 10].map(uidOf)); // prettier-ignore
+  assert.deepEqual(
+    book.ofKey(key).map(({ metadata }) => metadata.uid),
+    [11, 10, 2].map(uidOf),
+  );
+  assert.deepEqual(
+    book.open().map(({ metadata }) => metadata.uid),
+    [2, 10].map(uidOf),
+  );
 });
 
 test('an older view does not take back what is known', () => {
@@ -107,27 +193,73 @@ test('what is missing from a list was deleted while nobody looked', () => {
   assert.equal(book.holderOf(key), undefined);
 });
 
-const signal = (failureClass: string) => ({ class: failureClass, namespace: 'shop', object: { kind: 'Pod', name: 'p', uid: 'p' }, reason: 'R', message: failureClass }); // prettier-ignore
+const signal = (failureClass: string) => ({
+  class: failureClass,
+  namespace: 'shop',
+  object: { kind: 'Pod', name: 'p', uid: 'p' },
+  reason: 'R',
+  message: failureClass,
+});
 const object = { kind: 'Deployment', name: 'checkout', uid: 'd' };
 const seen = (failureClass: string, specificity: number, atMs: number, forMs = 30_000) =>
-  ({ key, namespace: 'shop', object, signal: signal(failureClass), row: { severity: 'critical', readable: true, specificity, forMs }, nowMs: atMs }) as const; // prettier-ignore
+  ({
+    key,
+    namespace: 'shop',
+    object,
+    signal: signal(failureClass),
+    row: { severity: 'critical', readable: true, specificity, forMs },
+    nowMs: atMs,
+  }) as const;
 const first = fold(undefined, seen('CrashLoop', 50, 0));
 const listed = { ...seen('CrashLoop', 50, 5_000), signal: { ...signal('CrashLoop'), listed: true } };
 
 const folds: [string, Incident, Partial<Incident>, string[]][] = [
   ['the first one begins its patience', first, { dueMs: 30_000, firstSeenMs: 0, count: 1 }, ['CrashLoop 1']],
-  ['the same again is counted', fold(first, seen('CrashLoop', 50, 5_000)), { dueMs: 30_000, lastSeenMs: 5_000, count: 2 }, ['CrashLoop 2']],
+  [
+    'the same again is counted',
+    fold(first, seen('CrashLoop', 50, 5_000)),
+    { dueMs: 30_000, lastSeenMs: 5_000, count: 2 },
+    ['CrashLoop 2'],
+  ],
   ['a list that still has it is no second sighting', fold(first, listed), { count: 2 }, ['CrashLoop 1']],
-  ['a vaguer class is a symptom', fold(first, seen('RolloutStuck', 10, 5_000)), { count: 2, dueMs: 30_000 }, ['CrashLoop 1', 'RolloutStuck 1']],
-  ['a more specific class names it', fold(first, seen('OOMKilled', 60, 5_000)), { dueMs: 30_000 }, ['OOMKilled 1', 'CrashLoop 1']],
-  ['and may make it due earlier', fold(first, seen('OOMKilled', 60, 5_000, 0)), { dueMs: 5_000 }, ['OOMKilled 1', 'CrashLoop 1']],
-  ['a signal without uid keeps the one that is known', fold(first, { ...seen('CrashLoop', 50, 1), object: { ...object, uid: '' } }), { object }, ['CrashLoop 2']],
-  ['what was there at the start stays so', fold(fold(undefined, { ...listed, signal: { ...listed.signal, atStart: true } }), seen('OOMKilled', 60, 1)), { atStart: true }, ['OOMKilled 1', 'CrashLoop 1']],
-]; // prettier-ignore
+  [
+    'a vaguer class is a symptom',
+    fold(first, seen('RolloutStuck', 10, 5_000)),
+    { count: 2, dueMs: 30_000 },
+    ['CrashLoop 1', 'RolloutStuck 1'],
+  ],
+  [
+    'a more specific class names it',
+    fold(first, seen('OOMKilled', 60, 5_000)),
+    { dueMs: 30_000 },
+    ['OOMKilled 1', 'CrashLoop 1'],
+  ],
+  [
+    'and may make it due earlier',
+    fold(first, seen('OOMKilled', 60, 5_000, 0)),
+    { dueMs: 5_000 },
+    ['OOMKilled 1', 'CrashLoop 1'],
+  ],
+  [
+    'a signal without uid keeps the one that is known',
+    fold(first, { ...seen('CrashLoop', 50, 1), object: { ...object, uid: '' } }),
+    { object },
+    ['CrashLoop 2'],
+  ],
+  [
+    'what was there at the start stays so',
+    fold(fold(undefined, { ...listed, signal: { ...listed.signal, atStart: true } }), seen('OOMKilled', 60, 1)),
+    { atStart: true },
+    ['OOMKilled 1', 'CrashLoop 1'],
+  ],
+];
 for (const [name, incident, want, classes] of folds)
   test(name, () => {
     assert.deepEqual({ ...incident, ...want }, incident);
-    assert.deepEqual(incident.seen.map((one) => `${one.class} ${one.count}`), classes); // prettier-ignore
+    assert.deepEqual(
+      incident.seen.map((one) => `${one.class} ${one.count}`),
+      classes,
+    );
   });
 
 test('after a restart a signal goes on counting, and what is more specific is known to be so', () => {
@@ -146,7 +278,10 @@ const told = aQuotaFix();
 const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
 test('sightings never count backwards and forget nobody', () => {
   const incident = { ...first, count: 2 };
-  const { count, affected } = sightingsOf(told, incident, { ...healthy, affected: ['Deployment/new', 'Deployment/api'] }); // prettier-ignore
+  const { count, affected } = sightingsOf(told, incident, {
+    ...healthy,
+    affected: ['Deployment/new', 'Deployment/api'],
+  });
   assert.equal(count, 4);
   assert.deepEqual(affected, [...told.status!.sightings!.affected!, 'Deployment/new']);
   const many = Array.from({ length: 60 }, (_, n) => `Deployment/${n}`);
@@ -155,7 +290,8 @@ test('sightings never count backwards and forget nobody', () => {
 
 test('sightings and the end are written about this Remediation, not another of its name', async () => {
   const { server } = aStreet();
-  const seed = () => server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation; // prettier-ignore
+  const seed = () =>
+    server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation;
   const before = seed();
   server.remove('Remediation', 'shop', 'x');
   assert.equal(await writeSightings(server.client(), before, sightings), undefined, 'it is gone');
@@ -167,7 +303,10 @@ test('sightings and the end are written about this Remediation, not another of i
 
 test('what the controller writes at the same time is neither lost nor in the way', async () => {
   const { server } = aStreet();
-  const seen = server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation; // prettier-ignore
+  const seen = server.seed('Remediation', 'shop', {
+    metadata: { name: 'x' },
+    spec: told.spec,
+  }) as unknown as Remediation;
   const phases = ['Proposed', 'Approved', 'Applying', 'Applied'];
   const before = (): void => {
     const phase = phases.shift();
@@ -179,7 +318,10 @@ test('what the controller writes at the same time is neither lost nor in the way
 
 test('a server that always has something newer is asked five times, and then later', async () => {
   const { server } = aStreet();
-  const seen = server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation; // prettier-ignore
+  const seen = server.seed('Remediation', 'shop', {
+    metadata: { name: 'x' },
+    spec: told.spec,
+  }) as unknown as Remediation;
   let patches = 0;
   const before = ({ verb }: { verb: string }): void => {
     if (verb === 'patch') server.change('Remediation', 'shop', 'x', { status: { phase: `${(patches += 1)}` } });
@@ -225,10 +367,15 @@ test('noise from namespaces that are not selected costs no request', async () =>
 
 const vanishing: [string, (street: ReturnType<typeof aStreet>) => void, string][] = [
   ['the namespace is gone', ({ server }) => void server.remove('Namespace', '', 'shop'), 'NamespaceTerminating'],
-  ['the quota goes at the last moment', ({ server }) => {
-    server.hooks.before = ({ kind }) => void (kind === 'Namespace' && server.remove('ResourceQuota', 'shop', 'tight'));
-  }, 'TargetGone'],
-]; // prettier-ignore
+  [
+    'the quota goes at the last moment',
+    ({ server }) => {
+      server.hooks.before = ({ kind }) =>
+        void (kind === 'Namespace' && server.remove('ResourceQuota', 'shop', 'tight'));
+    },
+    'TargetGone',
+  ],
+];
 for (const [name, vanish, outcome] of vanishing)
   test(`nothing is told when ${name}, and it is counted`, async () => {
     const street = aStreet();
@@ -247,5 +394,8 @@ test('the number of a Remediation is never used again, even if an earlier one wa
   street.server.seed('Remediation', 'shop', { metadata: { name: remediationName(quotaKey, 2) }, spec, status });
   street.start().onSignal(failedCreate(street, 'api'));
   await street.advance(12_000);
-  assert.deepEqual(street.fixes().map(({ metadata }) => metadata.name), [2, 3].map((n) => remediationName(quotaKey, n))); // prettier-ignore
+  assert.deepEqual(
+    street.fixes().map(({ metadata }) => metadata.name),
+    [2, 3].map((n) => remediationName(quotaKey, n)),
+  );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownerByName, ownersByName } from '../../../src/incidents/generated-name.ts';
 import { incidentKey, numberOf, partsOf, remediationName } from '../../../src/incidents/key.ts';
+import { ownerByName, ownersByName } from '../../../src/kube/owners.ts';
 
 const nowMs = Date.parse('2026-11-16T03:12:00Z');
 const all = (base: string) => [`ReplicaSet/${base}`, `DaemonSet/${base}`, `Job/${base}`];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { incidentKey } from '../../../src/incidents/key.ts';
-import { createOwnerResolver, type OwnerResolver } from '../../../src/incidents/owner.ts';
+import { createOwnerResolver, type OwnerResolver } from '../../../src/kube/owners.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { type Made, makeAll, plan, readerOf, type Thing } from '../../support/shapes.ts';
 
@@ -12,7 +12,11 @@ const numRuns = 5_000;
 const isCustom = ({ root }: Made): boolean => ['Rollout', 'Operator'].includes(root.kind);
 const wanted = ({ root }: Made): string => incidentKey(root.namespace, root);
 
-const refOf = ({ kind, metadata }: Thing, hasUid: boolean) => ({ kind, name: metadata.name, uid: hasUid ? metadata.uid : '' }); // prettier-ignore
+const refOf = ({ kind, metadata }: Thing, hasUid: boolean) => ({
+  kind,
+  name: metadata.name,
+  uid: hasUid ? metadata.uid : '',
+});
 
 async function keyOf(owners: OwnerResolver, thing: Thing, hasUid = true): Promise<string | undefined> {
   const namespace = thing.metadata.namespace!;
@@ -42,7 +46,11 @@ test('no two workloads share a key, and none has two, whatever of them was delet
         const made = makeAll(plans);
         let live = made.flatMap(({ things }) => things);
         const clock = fakeClock();
-        const owners = createOwnerResolver(readerOf(() => live), clock, 200); // prettier-ignore
+        const owners = createOwnerResolver(
+          readerOf(() => live),
+          clock,
+          200,
+        );
         const each = made.flatMap((one) => parts(one).map((thing) => ({ one, thing })));
         for (const { one, thing } of isWarm ? each : []) assert.equal(await keyOf(owners, thing), wanted(one));
         live = surviving(made, fate);
@@ -71,7 +79,11 @@ test('alone in its namespace a workload has its key by every view of it, as long
       const made = makeAll([one]);
       const live = surviving(made, fate);
       for (const hasUid of [true, false]) {
-        const owners = createOwnerResolver(readerOf(() => live), fakeClock(), 50); // prettier-ignore
+        const owners = createOwnerResolver(
+          readerOf(() => live),
+          fakeClock(),
+          50,
+        );
         for (const thing of parts(made[0]!)) assert.equal(await keyOf(owners, thing, hasUid), wanted(made[0]!));
       }
     }),

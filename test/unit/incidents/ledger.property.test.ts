@@ -28,24 +28,65 @@ function signalOf(street: ToyStreet, of: string, on: string, how: number): Signa
 }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(failureClass, name, fc.nat(20)).map(([of, on, how]): Step => (street, { onSignal }) => (onSignal(signalOf(street, of, on, how)), 1)) },
-  { weight: 3, arbitrary: fc.tuple(name, fc.subarray(classes)).map(([on, of]): Step => ({ is }) => (is(on, of), 0)) },
-  { weight: 2, arbitrary: fc.boolean().map((full): Step => ({ is }) => (is('tight', full ? ['QuotaExceeded'] : [], { kind: 'ResourceQuota', affected: ['Deployment/api'] }), 0)) },
-  { weight: 5, arbitrary: fc.constantFrom(0, 1_000, 9_000, 31_000, 130_000).map((ms): Step => async ({ clock }) => (await clock.advance(ms), 0)) },
-  { weight: 1, arbitrary: name.map((on): Step => ({ server }) => (server.remove('Deployment', 'shop', on), 0)) },
-  { weight: 1, arbitrary: fc.constant<Step>(({ server, clock }) => {
-    const untilMs = clock.now() + 20_000;
-    server.hooks.before = () => { if (clock.now() < untilMs) throw new Unreachable('connection reset'); };
-    return 0;
-  }) },
-  { weight: 1, arbitrary: fc.constant<Step>(({ fixes, server }, { onFix }) => {
-    for (const { metadata } of fixes().slice(-1)) {
-      server.remove('Remediation', 'shop', metadata.name);
-      onFix({ type: 'gone', namespace: 'shop', name: metadata.name, uid: metadata.uid });
-    }
-    return 0;
-  }) },
-); // prettier-ignore
+  {
+    weight: 6,
+    arbitrary: fc.tuple(failureClass, name, fc.nat(20)).map(
+      ([of, on, how]): Step =>
+        (street, { onSignal }) => (onSignal(signalOf(street, of, on, how)), 1),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(name, fc.subarray(classes)).map(
+      ([on, of]): Step =>
+        ({ is }) => (is(on, of), 0),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.boolean().map(
+      (full): Step =>
+        ({ is }) => (
+          is('tight', full ? ['QuotaExceeded'] : [], { kind: 'ResourceQuota', affected: ['Deployment/api'] }),
+          0
+        ),
+    ),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom(0, 1_000, 9_000, 31_000, 130_000).map(
+      (ms): Step =>
+        async ({ clock }) => (await clock.advance(ms), 0),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: name.map(
+      (on): Step =>
+        ({ server }) => (server.remove('Deployment', 'shop', on), 0),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Step>(({ server, clock }) => {
+      const untilMs = clock.now() + 20_000;
+      server.hooks.before = () => {
+        if (clock.now() < untilMs) throw new Unreachable('connection reset');
+      };
+      return 0;
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Step>(({ fixes, server }, { onFix }) => {
+      for (const { metadata } of fixes().slice(-1)) {
+        server.remove('Remediation', 'shop', metadata.name);
+        onFix({ type: 'gone', namespace: 'shop', name: metadata.name, uid: metadata.uid });
+      }
+      return 0;
+    }),
+  },
+);
 
 test('seen = the sum of all outcomes + those that wait; and nothing waits for ever', async () => {
   const ended = new Set<string>();
@@ -75,5 +116,9 @@ test('seen = the sum of all outcomes + those that wait; and nothing waits for ev
     { numRuns: 80 },
   );
   const usual = ['ClassDisabled', 'HealedBeforeTold', 'OwnerUnknown', 'Told']; // prettier-ignore
-  assert.deepEqual(usual.filter((outcome) => !ended.has(outcome)), [], 'each of these was somebody’s end'); // prettier-ignore
+  assert.deepEqual(
+    usual.filter((outcome) => !ended.has(outcome)),
+    [],
+    'each of these was somebody’s end',
+  );
 });

@@ -42,10 +42,24 @@ test('a page tells what waits, and the last outcomes, newest first; the same in 
     workload: 'shop/Deployment/api',
     waiting: [{ class: 'CrashLoop', reason: 'BackOff', count: 1, since: '2026-11-16T03:12:33.000Z' }],
     outcomes: [
-      { class: 'CrashLoop', reason: 'BackOff', outcome: 'Repeated', first: '2026-11-16T03:12:31.000Z', last: '2026-11-16T03:12:33.000Z', count: 3 },
-      { class: 'CrashLoop', reason: 'BackOff', outcome: 'Told', first: '2026-11-16T03:12:00.000Z', last: '2026-11-16T03:12:30.000Z', count: 1 },
+      {
+        class: 'CrashLoop',
+        reason: 'BackOff',
+        outcome: 'Repeated',
+        first: '2026-11-16T03:12:31.000Z',
+        last: '2026-11-16T03:12:33.000Z',
+        count: 3,
+      },
+      {
+        class: 'CrashLoop',
+        reason: 'BackOff',
+        outcome: 'Told',
+        first: '2026-11-16T03:12:00.000Z',
+        last: '2026-11-16T03:12:30.000Z',
+        count: 1,
+      },
     ],
-  }); // prettier-ignore
+  });
   ledger.settle('k2', healedBeforeTold);
   assert.deepEqual(ledger.of('shop/Deployment/api').outcomes[0]?.incident, 'shop/ResourceQuota/q');
   assert.deepEqual(ledger.of('shop/Deployment/other').outcomes, []);
@@ -65,12 +79,18 @@ test('it stays small: so many workloads, so many entries, and no noise of namesp
   }
   const pages = [0, 1, 2, 3, 4].map((n) => ledger.of(`shop/Pod/${n}`).outcomes.length);
   assert.deepEqual(pages, [0, 0, 0, 1, 1]);
-  assert.deepEqual(ledger.of('shop/Deployment/api').outcomes.map(({ reason }) => reason), ['Reason4', 'Reason3']); // prettier-ignore
+  assert.deepEqual(
+    ledger.of('shop/Deployment/api').outcomes.map(({ reason }) => reason),
+    ['Reason4', 'Reason3'],
+  );
   assert.equal(ledger.totals().outcomes['NamespaceNotSelected'], 50);
 });
 
 test('what is dropped at the source is counted', () => {
   const { ledger, counted } = aLedger();
   ledger.dropped(SignalOutcome.notAFailure);
-  assert.deepEqual([counted, ledger.totals()], [['NotAFailure 1'], { seen: 1, waiting: 0, outcomes: { NotAFailure: 1 } }]); // prettier-ignore
+  assert.deepEqual(
+    [counted, ledger.totals()],
+    [['NotAFailure 1'], { seen: 1, waiting: 0, outcomes: { NotAFailure: 1 } }],
+  );
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOwnerResolver } from '../../../src/incidents/owner.ts';
 import { ApiError, type KubeObject, type Reader } from '../../../src/kube/api.ts';
-import { objectPath } from '../../../src/kube/client-paths.ts';
+import { objectPath } from '../../../src/kube/client.ts';
+import { createOwnerResolver } from '../../../src/kube/owners.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 const object = (uid: string, owner?: { kind: string; name: string; uid: string }): KubeObject => ({

@@ -49,7 +49,10 @@ test('two press at once: one proposal, and the other is told; so is who presses 
   street.phase(first.metadata.name, 'Expired');
   await street.advance(2_000);
   const answers = await Promise.all([process.proposeAgain(first), process.proposeAgain(first)]);
-  assert.deepEqual(answers.map((answer) => answer.ok || answer.because), [true, 'replaced']); // prettier-ignore
+  assert.deepEqual(
+    answers.map((answer) => answer.ok || answer.because),
+    [true, 'replaced'],
+  );
   assert.deepEqual(await process.proposeAgain(first), { ok: false, because: 'replaced' });
   assert.equal(street.fixes().length, 2);
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../../src/config/schema.ts';
-import { fold } from '../../../src/incidents/incident.ts';
-import { reconfigured } from '../../../src/incidents/reconfigure.ts';
+import { fold, reconfigured } from '../../../src/incidents/incident.ts';
 import { classOf } from '../../../src/signals/classes.ts';
 import { SignalOutcome } from '../../../src/signals/signal.ts';
 import { aConfig } from '../../support/config.ts';
@@ -21,9 +20,21 @@ const incident = fold(fold(undefined, seen('CrashLoop', 1_000)), seen('RolloutSt
 
 const cases: [string, Partial<Config>, string | { classes: string[]; dueMs: number }][] = [
   ['the same', {}, { classes: ['CrashLoop', 'RolloutStuck'], dueMs: 2_000 }],
-  ['one of its classes is switched off: the other one names it, with its patience', { classes: { RolloutStuck: { enabled: false } } }, { classes: ['CrashLoop'], dueMs: 31_000 }], // prettier-ignore
-  ['more patience counts from when it was first seen', { classes: { RolloutStuck: { enabled: false }, CrashLoop: { for: 60_000 } } }, { classes: ['CrashLoop'], dueMs: 61_000 }], // prettier-ignore
-  ['all of them are switched off', { classes: { RolloutStuck: { enabled: false }, CrashLoop: { enabled: false } } }, SignalOutcome.classDisabled], // prettier-ignore
+  [
+    'one of its classes is switched off: the other one names it, with its patience',
+    { classes: { RolloutStuck: { enabled: false } } },
+    { classes: ['CrashLoop'], dueMs: 31_000 },
+  ],
+  [
+    'more patience counts from when it was first seen',
+    { classes: { RolloutStuck: { enabled: false }, CrashLoop: { for: 60_000 } } },
+    { classes: ['CrashLoop'], dueMs: 61_000 },
+  ],
+  [
+    'all of them are switched off',
+    { classes: { RolloutStuck: { enabled: false }, CrashLoop: { enabled: false } } },
+    SignalOutcome.classDisabled,
+  ],
   ['a rule ignores it', { ignore: [{ name: 'web' }] }, SignalOutcome.ignoredByRule],
   ['its namespace is left', { namespaces: { include: ['other'], exclude: [] } }, SignalOutcome.namespaceNotSelected],
 ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOwnerResolver, type Root } from '../../../src/incidents/owner.ts';
+import { createOwnerResolver, type Root } from '../../../src/kube/owners.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { readerOf, type Thing } from '../../support/shapes.ts';
 
@@ -14,7 +14,17 @@ const thing = (kind: string, name: string, uid: string, owner?: Thing, spec?: ob
     uid,
     resourceVersion: '1',
     creationTimestamp: '',
-    ...(owner && { ownerReferences: [{ apiVersion: 'apps/v1', kind: owner.kind, name: owner.metadata.name, uid: owner.metadata.uid, controller: true }] }), // prettier-ignore
+    ...(owner && {
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: owner.kind,
+          name: owner.metadata.name,
+          uid: owner.metadata.uid,
+          controller: true,
+        },
+      ],
+    }),
   },
   ...(spec && { spec }),
 });
@@ -47,7 +57,11 @@ for (const [name, { live, of, before }] of Object.entries(views))
   test(`the same key when ${name}`, async () => {
     const clock = fakeClock();
     let there = before ?? live;
-    const owners = createOwnerResolver(readerOf(() => there), clock, 100); // prettier-ignore
+    const owners = createOwnerResolver(
+      readerOf(() => there),
+      clock,
+      100,
+    );
     if (before) await owners.rootOf('shop', of.uid === 'p2' ? rootOf(pod) : of);
     there = live;
     await clock.advance(31_000);
@@ -73,7 +87,12 @@ const hints: [name: string, of: string, live: Thing[], want: string | undefined]
   ['a Job that is not Indexed has no index', 'Pod/agent-3-x2x4z', [job], undefined],
   ['a pod of a CronJob’s Job', 'Pod/backup-29913000-x2x4z', [cron], 'CronJob/backup'],
   ['a StatefulSet’s pod', 'Pod/db-0', [statefulSet], 'StatefulSet/db'],
-  ['a Deployment’s pod, or a DaemonSet’s of such a name', 'Pod/checkout-7d9f8b6c5d-x2x4z', [deployment, lookAlike], undefined], // prettier-ignore
+  [
+    'a Deployment’s pod, or a DaemonSet’s of such a name',
+    'Pod/checkout-7d9f8b6c5d-x2x4z',
+    [deployment, lookAlike],
+    undefined,
+  ],
   ['what a name leads to must be there', 'Pod/checkout-7d9f8b6c5d-x2x4z', [], undefined],
   ['a name that was cut', `Pod/${long.slice(0, 58)}x2x4z`, [green], `Deployment/${long}-green`],
   ['a name that was cut, of one of two', `Pod/${long.slice(0, 58)}x2x4z`, [green, blue], undefined],
@@ -82,7 +101,11 @@ const hints: [name: string, of: string, live: Thing[], want: string | undefined]
 for (const [name, of, live, want] of hints)
   test(`by its name alone: ${name}`, async () => {
     const [kind = '', called = ''] = of.split('/');
-    const owners = createOwnerResolver(readerOf(() => live), fakeClock(), 100); // prettier-ignore
+    const owners = createOwnerResolver(
+      readerOf(() => live),
+      fakeClock(),
+      100,
+    );
     const root = await owners.rootOf('shop', { kind, name: called, uid: 'gone' });
     assert.equal(root && `${root.kind}/${root.name}`, want);
   });
@@ -91,7 +114,11 @@ test('a lone pod that was known is not taken for a Deployment’s once it is gon
   const lone = thing('Pod', 'checkout-7d9f8b6c5d-x2x4z', 'lone');
   let live = [lone, deployment];
   const clock = fakeClock();
-  const owners = createOwnerResolver(readerOf(() => live), clock, 100); // prettier-ignore
+  const owners = createOwnerResolver(
+    readerOf(() => live),
+    clock,
+    100,
+  );
   assert.deepEqual(await owners.rootOf('shop', rootOf(lone)), rootOf(lone));
   live = [deployment];
   await clock.advance(31_000);
@@ -104,6 +131,9 @@ test('many pods of one workload that go at once do not ask for it each', async (
   const counting = { ...reader, get: ((ref) => (asked++, reader.get(ref))) as typeof reader.get };
   const owners = createOwnerResolver(counting, fakeClock(), 100);
   for (const suffix of ['x2x4z', 'b5b6b', 'c7c8c', 'd9d2d'])
-    assert.equal((await owners.rootOf('shop', { kind: 'Pod', name: `checkout-7d9f8b6c5d-${suffix}`, uid: suffix }))?.uid, 'd'); // prettier-ignore
+    assert.equal(
+      (await owners.rootOf('shop', { kind: 'Pod', name: `checkout-7d9f8b6c5d-${suffix}`, uid: suffix }))?.uid,
+      'd',
+    );
   assert.ok(asked <= 4 + 6, `${asked} requests`);
 });

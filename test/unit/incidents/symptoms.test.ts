@@ -87,7 +87,11 @@ test('the cause is over and the symptom with it: silence', async () => {
   street.is('api', ['RolloutStuck']);
   process.onSignal(street.signal('RolloutStuck', 'api'));
   await street.advance(120_000);
-  for (const [name, kind] of [['tight', 'ResourceQuota'], ['api', 'Deployment']] as const) street.is(name, [], { kind }); // prettier-ignore
+  for (const [name, kind] of [
+    ['tight', 'ResourceQuota'],
+    ['api', 'Deployment'],
+  ] as const)
+    street.is(name, [], { kind });
   await street.advance(300_000);
   assert.equal(street.fixes().length, 1);
   assert.deepEqual(street.outcomes, ['Told', 'Symptom']);
@@ -104,7 +108,10 @@ function withNode(): ToyStreet {
   street.is('worker-3', ['NodeDown'], { kind: 'Node', affected: ['shop/Deployment/api', 'pay/Deployment/web'] });
   return street;
 }
-const ofNode = ({ server }: ToyStreet) => ({ ...node, object: { ...node.object, uid: server.list('Node')[0]!.metadata.uid } }); // prettier-ignore
+const ofNode = ({ server }: ToyStreet) => ({
+  ...node,
+  object: { ...node.object, uid: server.list('Node')[0]!.metadata.uid },
+});
 
 test('a node that is down is one incident, in our own namespace, without an action; what it does to its pods is a symptom', async () => {
   const street = withNode();
@@ -121,7 +128,10 @@ test('a node that is down is one incident, in our own namespace, without an acti
   assert.deepEqual(fix?.status?.sightings?.affected, ['shop/Deployment/api', 'pay/Deployment/web']);
   assert.equal(fix?.spec.action, undefined);
   assert.deepEqual(street.outcomes, ['Told', 'Told', 'Told', 'Symptom']);
-  assert.deepEqual(process.ledger.of('tapfix/Node/worker-3').outcomes.map(({ outcome }) => outcome), ['Told']); // prettier-ignore
+  assert.deepEqual(
+    process.ledger.of('tapfix/Node/worker-3').outcomes.map(({ outcome }) => outcome),
+    ['Told'],
+  );
 });
 
 test('a missing StorageClass of two namespaces is one incident', async () => {
@@ -131,7 +141,11 @@ test('a missing StorageClass of two namespaces is one incident', async () => {
   const process = street.start();
   for (const namespace of ['shop', 'pay']) {
     const object = street.workload('data-0', 'PersistentVolumeClaim', namespace);
-    process.onSignal({ ...street.signal('StorageFailed', 'x', { cause: { kind: 'StorageClass', name: 'fast' } }), namespace, object }); // prettier-ignore
+    process.onSignal({
+      ...street.signal('StorageFailed', 'x', { cause: { kind: 'StorageClass', name: 'fast' } }),
+      namespace,
+      object,
+    });
   }
   await street.advance(200_000);
   assert.deepEqual(keys(street), ['tapfix/StorageClass/fast']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectEvent } from '../../../src/signals/detect-event.ts';
+import { detectEvent } from '../../../src/signals/detect.ts';
 import type { Signal } from '../../../src/signals/signal.ts';
 import {
   aStreet,
@@ -26,11 +26,18 @@ test('a StatefulSet that is re-created around its pod: the crash loop goes on, a
   const street = aStreet();
   const selector = { matchLabels: { app: 'db' } };
   const status = { observedGeneration: 99, replicas: 1, updatedReplicas: 1, readyReplicas: 0, availableReplicas: 0 };
-  const create = () => street.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 1, selector }, status }).metadata.uid; // prettier-ignore
-  const ownedBy = (uid: string) => ({ ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid, controller: true }] }); // prettier-ignore
+  const create = () =>
+    street.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 1, selector }, status })
+      .metadata.uid;
+  const ownedBy = (uid: string) => ({
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid, controller: true }],
+  });
   const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
   const metadata = { name: 'db-0', labels: { app: 'db' }, ...ownedBy(create()) };
-  const { uid } = street.server.seed('Pod', 'shop', { metadata, status: { phase: 'Running', containerStatuses: [down] } }).metadata; // prettier-ignore
+  const { uid } = street.server.seed('Pod', 'shop', {
+    metadata,
+    status: { phase: 'Running', containerStatuses: [down] },
+  }).metadata;
   const process = street.start();
   process.onSignal(backOff('db-0', uid));
   await street.advance(60_000);
@@ -65,14 +72,26 @@ function unready(street: Street, restartCount: number, [startedAt, finishedAt]: 
   const lastState = { terminated: { exitCode: 137, reason: 'Error', startedAt, finishedAt } };
   const container = { name: 'app', ready: false, restartCount, state: { waiting: null, running: { startedAt: finishedAt } }, lastState }; // prettier-ignore
   const conditions = [{ type: 'Ready', status: 'False' }];
-  street.server.change('Pod', 'shop', pod, { status: { phase: 'Running', conditions, containerStatuses: [container] } }); // prettier-ignore
+  street.server.change('Pod', 'shop', pod, {
+    status: { phase: 'Running', conditions, containerStatuses: [container] },
+  });
   street.server.change('Deployment', 'shop', 'checkout', { status: { readyReplicas: 0, availableReplicas: 0 } });
 }
 
 const longAgo: [string, number, [string, string], () => Signal][] = [
-  ['50 minutes ago, and its event is still listed', 2, ['2026-11-16T02:19:00Z', '2026-11-16T02:19:40Z'], () => backOff(pod, '', { listed: true })],
-  ['three weeks ago, beside the event of a pod that is gone', 1, ['2026-10-01T02:19:00Z', '2026-10-20T02:19:40Z'], () => backOff('checkout-7d9f8b6c5d-x2x4z', 'gone', { listed: true })],
-]; // prettier-ignore
+  [
+    '50 minutes ago, and its event is still listed',
+    2,
+    ['2026-11-16T02:19:00Z', '2026-11-16T02:19:40Z'],
+    () => backOff(pod, '', { listed: true }),
+  ],
+  [
+    'three weeks ago, beside the event of a pod that is gone',
+    1,
+    ['2026-10-01T02:19:00Z', '2026-10-20T02:19:40Z'],
+    () => backOff('checkout-7d9f8b6c5d-x2x4z', 'gone', { listed: true }),
+  ],
+];
 for (const [when, restarts, times, signal] of longAgo)
   test(`a pod that is unready now and was restarted ${when}, is no crash loop`, async () => {
     const street = aStreet();
@@ -90,7 +109,10 @@ test('a quota that was replaced under its name while nobody watched is told, tho
   await street.advance(20_000);
   first.stop();
   street.server.remove('ResourceQuota', 'shop', 'tight');
-  const { uid } = street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } }).metadata; // prettier-ignore
+  const { uid } = street.server.seed('ResourceQuota', 'shop', {
+    metadata: { name: 'tight' },
+    spec: { hard: { pods: '1' } },
+  }).metadata;
   street.start().onSignal({ ...failedCreate(street, 'api'), listed: true });
   await street.advance(120_000);
   assert.deepEqual(street.cleared(), [street.fixes()[0]!.metadata.name]);

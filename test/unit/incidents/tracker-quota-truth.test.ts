@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectEvent } from '../../../src/signals/detect-event.ts';
+import { detectEvent } from '../../../src/signals/detect.ts';
 import { aStreet, block, blockedByQuota, failedCreate, refusal, type Street, unblock } from '../../support/street.ts';
 import { anEvent } from '../../support/views.ts';
 
@@ -8,18 +8,31 @@ import { anEvent } from '../../support/views.ts';
 
 test('a CronJob whose Jobs a quota refuses is told like any other', async () => {
   const street = aStreet();
-  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'jobs' }, spec: { hard: { 'count/jobs.batch': '1' } } }); // prettier-ignore
+  street.server.seed('ResourceQuota', 'shop', {
+    metadata: { name: 'jobs' },
+    spec: { hard: { 'count/jobs.batch': '1' } },
+  });
   const { metadata } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} });
   const involvedObject = { kind: 'CronJob', name: 'nightly', namespace: 'shop', uid: metadata.uid };
-  const message = 'Error creating job: jobs.batch "nightly-28" is forbidden: exceeded quota: jobs, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1'; // prettier-ignore
-  street.server.seed('Event', 'shop', { metadata: { name: 'n.1' }, type: 'Warning', reason: 'FailedCreate', message, involvedObject }); // prettier-ignore
+  const message =
+    'Error creating job: jobs.batch "nightly-28" is forbidden: exceeded quota: jobs, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1';
+  street.server.seed('Event', 'shop', {
+    metadata: { name: 'n.1' },
+    type: 'Warning',
+    reason: 'FailedCreate',
+    message,
+    involvedObject,
+  });
   street.start().onSignal(detectEvent(anEvent({ reason: 'FailedCreate', message, object: involvedObject }))!);
   await street.advance(20_000);
   assert.deepEqual(street.fixes()[0]?.status?.sightings?.affected, ['CronJob/nightly']);
 });
 
 const room = (street: Street, used: number): unknown =>
-  street.server.change('ResourceQuota', 'shop', 'tight', { spec: { hard: { pods: '9' } }, status: { used: { pods: String(used) } } }); // prettier-ignore
+  street.server.change('ResourceQuota', 'shop', 'tight', {
+    spec: { hard: { pods: '9' } },
+    status: { used: { pods: String(used) } },
+  });
 
 test('a quota that has room at the moment is watched, not judged: once it is full again its deletion is offered', async () => {
   const street = aStreet();
@@ -40,7 +53,14 @@ function eventSays({ server }: Street, quota: string, n: number): ReturnType<typ
   const message = `Error creating: ${refusal(quota)}`;
   const object = { kind: 'ReplicaSet', name: set, namespace: 'shop', uid };
   const lastTimestamp = `2026-11-16T03:1${n}:00Z`;
-  server.seed('Event', 'shop', { metadata: { name: `api.${n}` }, type: 'Warning', reason: 'FailedCreate', message, involvedObject: object, lastTimestamp }); // prettier-ignore
+  server.seed('Event', 'shop', {
+    metadata: { name: `api.${n}` },
+    type: 'Warning',
+    reason: 'FailedCreate',
+    message,
+    involvedObject: object,
+    lastTimestamp,
+  });
   return detectEvent(anEvent({ reason: 'FailedCreate', message, object }))!;
 }
 
@@ -48,7 +68,9 @@ test('refused by something else first and by a quota since: told, though the con
   const street = aStreet();
   blockedByQuota(street, ['api']);
   const message = 'pods "api-" is forbidden: error looking up service account shop/api: serviceaccount "api" not found';
-  street.server.change('ReplicaSet', 'shop', set, { status: { conditions: [{ type: 'ReplicaFailure', status: 'True', message }] } }); // prettier-ignore
+  street.server.change('ReplicaSet', 'shop', set, {
+    status: { conditions: [{ type: 'ReplicaFailure', status: 'True', message }] },
+  });
   street.start().onSignal(eventSays(street, 'tight', 3));
   await street.advance(20_000);
   assert.equal(street.fixes()[0]?.spec.action?.type, 'DeleteResourceQuota');
@@ -57,14 +79,24 @@ test('refused by something else first and by a quota since: told, though the con
 test('two quotas, one after the other: each is told when it is the one that refuses', async () => {
   const street = aStreet();
   blockedByQuota(street, ['api']);
-  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'team' }, spec: { hard: { pods: '1' } }, status: { used: { pods: '1' } } }); // prettier-ignore
+  street.server.seed('ResourceQuota', 'shop', {
+    metadata: { name: 'team' },
+    spec: { hard: { pods: '1' } },
+    status: { used: { pods: '1' } },
+  });
   const process = street.start();
   process.onSignal(eventSays(street, 'tight', 3));
   await street.advance(20_000);
   street.server.remove('ResourceQuota', 'shop', 'tight');
   process.onSignal(eventSays(street, 'team', 4));
   await street.advance(20_000);
-  assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.object.name).sort(), ['team', 'tight']); // prettier-ignore
+  assert.deepEqual(
+    street
+      .fixes()
+      .map(({ spec }) => spec.incident.object.name)
+      .sort(),
+    ['team', 'tight'],
+  );
 });
 
 test('a quota that is replaced under its name, and refuses as well, gets a card of its own', async () => {
@@ -74,7 +106,10 @@ test('a quota that is replaced under its name, and refuses as well, gets a card 
   process.onSignal(failedCreate(street, 'api'));
   await street.advance(20_000);
   street.server.remove('ResourceQuota', 'shop', 'tight');
-  const { metadata } = street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } }); // prettier-ignore
+  const { metadata } = street.server.seed('ResourceQuota', 'shop', {
+    metadata: { name: 'tight' },
+    spec: { hard: { pods: '1' } },
+  });
   for (let n = 0; n < 6; n++) {
     process.onSignal(failedCreate(street, 'api'));
     await street.advance(20_000);
@@ -102,7 +137,8 @@ test('a Job that is short for reasons of its own is not counted among those that
   street.server.change('ResourceQuota', 'shop', 'tight', full);
   const { metadata } = street.server.seed('Job', 'shop', { metadata: { name: 'old' }, spec: {}, status: {} });
   const involvedObject = { kind: 'Job', name: 'old', namespace: 'shop', uid: metadata.uid };
-  const message = 'exceeded quota: tight, requested: requests.memory=64Mi, used: requests.memory=90Mi, limited: requests.memory=100Mi'; // prettier-ignore
+  const message =
+    'exceeded quota: tight, requested: requests.memory=64Mi, used: requests.memory=90Mi, limited: requests.memory=100Mi';
   street.server.seed('Event', 'shop', { metadata: { name: 'old.1' }, reason: 'FailedCreate', message, involvedObject });
   street.start().onSignal(failedCreate(street, 'api'));
   await street.advance(20_000);
@@ -141,11 +177,25 @@ for (const { what, there, cards } of [
 ])
   test(`a StatefulSet that was refused a pod, and ${what}: ${cards} card(s)`, async () => {
     const street = aStreet();
-    street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: memory('4Gi') }, status: { hard: memory('4Gi'), used: memory('1Gi') } }); // prettier-ignore
-    const { uid } = street.server.seed('StatefulSet', 'shop', { metadata: { name: 'db' }, spec: { replicas: 3, selector: { matchLabels: { app: 'db' } } }, status: { replicas: 1, readyReplicas: 0 } }).metadata; // prettier-ignore
+    street.server.seed('ResourceQuota', 'shop', {
+      metadata: { name: 'tight' },
+      spec: { hard: memory('4Gi') },
+      status: { hard: memory('4Gi'), used: memory('1Gi') },
+    });
+    const { uid } = street.server.seed('StatefulSet', 'shop', {
+      metadata: { name: 'db' },
+      spec: { replicas: 3, selector: { matchLabels: { app: 'db' } } },
+      status: { replicas: 1, readyReplicas: 0 },
+    }).metadata;
     const object = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid };
     const message = refusedFor('8Gi');
-    street.server.seed('Event', 'shop', { metadata: { name: 'db.1' }, type: 'Warning', reason: 'FailedCreate', message, involvedObject: object }); // prettier-ignore
+    street.server.seed('Event', 'shop', {
+      metadata: { name: 'db.1' },
+      type: 'Warning',
+      reason: 'FailedCreate',
+      message,
+      involvedObject: object,
+    });
     await street.advance(5_000);
     const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid, controller: true };
     street.server.seed('Pod', 'shop', { metadata: { name: there, ownerReferences: [owner] } });
@@ -157,11 +207,26 @@ for (const { what, there, cards } of [
 test('a Job of which some pods run and the others are refused is told', async () => {
   const street = aStreet();
   const pods = { pods: '4' };
-  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: pods }, status: { hard: pods, used: pods } }); // prettier-ignore
-  const { uid } = street.server.seed('Job', 'shop', { metadata: { name: 'reindex' }, spec: { parallelism: 10, completions: 10 }, status: { active: 4, ready: 4, succeeded: 2 } }).metadata; // prettier-ignore
+  street.server.seed('ResourceQuota', 'shop', {
+    metadata: { name: 'tight' },
+    spec: { hard: pods },
+    status: { hard: pods, used: pods },
+  });
+  const { uid } = street.server.seed('Job', 'shop', {
+    metadata: { name: 'reindex' },
+    spec: { parallelism: 10, completions: 10 },
+    status: { active: 4, ready: 4, succeeded: 2 },
+  }).metadata;
   const object = { kind: 'Job', name: 'reindex', namespace: 'shop', uid };
-  const message = 'Error creating: pods "reindex-x" is forbidden: exceeded quota: tight, requested: pods=1, used: pods=4, limited: pods=4'; // prettier-ignore
-  street.server.seed('Event', 'shop', { metadata: { name: 'r.1' }, type: 'Warning', reason: 'FailedCreate', message, involvedObject: object }); // prettier-ignore
+  const message =
+    'Error creating: pods "reindex-x" is forbidden: exceeded quota: tight, requested: pods=1, used: pods=4, limited: pods=4';
+  street.server.seed('Event', 'shop', {
+    metadata: { name: 'r.1' },
+    type: 'Warning',
+    reason: 'FailedCreate',
+    message,
+    involvedObject: object,
+  });
   street.start().onSignal(detectEvent(anEvent({ reason: 'FailedCreate', message, object }))!);
   await street.advance(20_000);
   assert.deepEqual(street.fixes()[0]?.status?.sightings?.affected, ['Job/reindex']);
@@ -179,7 +244,10 @@ test('the quota is gone and everybody has pods: that one of them restarts again 
   unblock(street, 'api');
   const { name, uid } = street.server.get('ReplicaSet', 'shop', set)!.metadata;
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid, controller: true };
-  street.server.seed('Pod', 'shop', { metadata: { name: 'api-x', labels: { app: 'api' }, ownerReferences: [owner] }, status: {} }); // prettier-ignore
+  street.server.seed('Pod', 'shop', {
+    metadata: { name: 'api-x', labels: { app: 'api' }, ownerReferences: [owner] },
+    status: {},
+  });
   for (let restartCount = 1; restartCount < 10; restartCount++) {
     const down = { name: 'app', ready: false, restartCount, state: { waiting: { reason: 'CrashLoopBackOff' } } };
     street.server.change('Pod', 'shop', 'api-x', { status: { phase: 'Running', containerStatuses: [down] } });

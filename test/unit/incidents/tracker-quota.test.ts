@@ -55,7 +55,10 @@ test('twenty refusals of four ReplicaSets are one Remediation that deletes the q
   assert.deepEqual(fix?.spec.context.evidence, ['ready when noticed: api 0/2, search 0/2, web 0/2, worker 0/2']);
   assert.match(fix?.spec.rationale ?? '', /4 workloads can start pods again/);
   assert.equal(fix?.status?.sightings?.count, 20);
-  assert.deepEqual(fix?.status?.sightings?.affected?.toSorted(), four.toSorted().map((workload) => `Deployment/${workload}`)); // prettier-ignore
+  assert.deepEqual(
+    fix?.status?.sightings?.affected?.toSorted(),
+    four.toSorted().map((workload) => `Deployment/${workload}`),
+  );
 });
 
 test('nothing is said before patience is over, counted from our own first observation', async () => {
@@ -80,7 +83,10 @@ test('what heals within its patience is silent, and counted as that', async () =
   for (const workload of four) unblock(street, workload);
   await street.advance(60_000);
   assert.deepEqual(street.fixes(), []);
-  assert.deepEqual(street.outcomes, four.map(() => 'HealedBeforeTold')); // prettier-ignore
+  assert.deepEqual(
+    street.outcomes,
+    four.map(() => 'HealedBeforeTold'),
+  );
 });
 
 test('a quota that is gone before patience is over is silent, and counted as that', async () => {
@@ -151,7 +157,13 @@ test('healthy for the recovery window ends the episode; failing again is the sec
   block(street, 'api');
   process.onSignal(failedCreate(street, 'api'));
   await street.advance(12_000);
-  assert.deepEqual(street.fixes().map(({ metadata }) => metadata.name).sort(), [name, remediationName(key, 2)]); // prettier-ignore
+  assert.deepEqual(
+    street
+      .fixes()
+      .map(({ metadata }) => metadata.name)
+      .sort(),
+    [name, remediationName(key, 2)],
+  );
   assert.ok(street.fixes()[1]!.spec.action, 'nothing was applied before, so the fix is offered again');
   assert.deepEqual(street.cleared(), [name]);
 });
@@ -221,5 +233,8 @@ test('an episode that is over is over: its last signal is not judged, nor counte
   for (const workload of four) unblock(street, workload);
   await street.advance(120_000);
   assert.deepEqual(street.cleared(), [name]);
-  assert.deepEqual(street.outcomes, four.map(() => 'Told')); // prettier-ignore
+  assert.deepEqual(
+    street.outcomes,
+    four.map(() => 'Told'),
+  );
 });

@@ -3,7 +3,15 @@ import { test } from 'node:test';
 import { remediationName } from '../../../src/incidents/key.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
 import type { Call } from '../../support/fake-api.ts';
-import { aStreet, blockedByQuota, crashLoop, failedCreate, podSignal, type Street, unblock } from '../../support/street.ts'; // prettier-ignore
+import {
+  aStreet,
+  blockedByQuota,
+  crashLoop,
+  failedCreate,
+  podSignal,
+  type Street,
+  unblock,
+} from '../../support/street.ts';
 import { aToyStreet } from '../../support/toys.ts';
 
 const name = remediationName('shop/ResourceQuota/tight', 1);
@@ -26,7 +34,11 @@ const sightingsWritten = ({ server }: Street): number => server.calls.filter(isS
 /** Fails these calls for a while, each with its turn of trouble. */
 function trouble({ server, clock }: Street, which: (call: Call) => boolean, when: 'before' | 'after', forMs: number) {
   const untilMs = clock.now() + forMs;
-  const errors = [new Unreachable('connection reset'), new ApiError('etcd leader changed', 500, 'InternalError'), new ApiError('slow down', 429, 'TooManyRequests')]; // prettier-ignore
+  const errors = [
+    new Unreachable('connection reset'),
+    new ApiError('etcd leader changed', 500, 'InternalError'),
+    new ApiError('slow down', 429, 'TooManyRequests'),
+  ];
   let n = 0;
   server.hooks[when] = (call) => {
     if (which(call) && clock.now() < untilMs) throw errors[n++ % errors.length]!;
@@ -42,7 +54,10 @@ test('a name that is already taken is adopted: no twin', async () => {
   // The other replica was faster, and our watch has not told us yet.
   street.server.seed('Remediation', 'shop', { metadata: { name }, spec: { incident, approval: { state: 'Pending' } } });
   await street.clock.advance(5_000);
-  assert.deepEqual(street.fixes().map(({ metadata }) => metadata.name), [name]); // prettier-ignore
+  assert.deepEqual(
+    street.fixes().map(({ metadata }) => metadata.name),
+    [name],
+  );
   assert.equal(street.fixes()[0]!.status?.sightings?.count, 1);
 });
 
@@ -52,7 +67,10 @@ for (const when of ['before', 'after'] as const) {
     trouble(street, isCreate, when, 30_000);
     street.start().onSignal(failedCreate(street, 'api'));
     await street.advance(60_000);
-    assert.deepEqual(street.fixes().map(({ metadata }) => metadata.name), [name]); // prettier-ignore
+    assert.deepEqual(
+      street.fixes().map(({ metadata }) => metadata.name),
+      [name],
+    );
     assert.equal(street.fixes()[0]!.status?.sightings?.count, 1);
     for (const workload of ['api', 'web']) unblock(street, workload);
     await street.advance(45_000);
@@ -68,7 +86,10 @@ for (const when of ['before', 'after'] as const) {
     first.stop();
     street.start().onSignal(failedCreate(street, 'api'));
     await street.advance(60_000);
-    assert.deepEqual(street.fixes().map(({ metadata }) => metadata.name), [name]); // prettier-ignore
+    assert.deepEqual(
+      street.fixes().map(({ metadata }) => metadata.name),
+      [name],
+    );
   });
 
   test(`sightings lost ${when} they arrived are written later, and nothing is told twice`, async () => {
@@ -104,7 +125,10 @@ test('an owner that cannot be read for a while loses no signal', async () => {
   await street.advance(15_000);
   assert.deepEqual(street.outcomes, []);
   await street.advance(120_000); // the longest back-off, then patience
-  assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.key), ['shop/Deployment/checkout']); // prettier-ignore
+  assert.deepEqual(
+    street.fixes().map(({ spec }) => spec.incident.key),
+    ['shop/Deployment/checkout'],
+  );
   assert.equal(street.fixes()[0]!.status?.sightings?.count, 3);
   assert.deepEqual(street.outcomes, ['Told', 'Told', 'Told']);
 });

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Unreachable } from '../../../src/kube/api.ts';
-import { viewReplicaSet } from '../../../src/kube/views.ts';
-import { viewJob } from '../../../src/kube/views-workload.ts';
-import { detectEvent } from '../../../src/signals/detect-event.ts';
-import { detectJob } from '../../../src/signals/detect-status.ts';
+import { viewJob, viewReplicaSet } from '../../../src/kube/views.ts';
+import { detectEvent, detectJob } from '../../../src/signals/detect.ts';
 import {
   aStreet,
   comeUp,
@@ -75,7 +73,10 @@ test('old news and a revision that a quota refuses: one card, about the quota', 
   process.onSignal(oldNews());
   process.onSignal(detectEvent(anEvent({ reason: 'FailedCreate', message: refusal('tight'), object }))!);
   await street.advance(120_000);
-  assert.deepEqual(street.fixes().map(({ spec }) => spec.action?.type), ['DeleteResourceQuota']); // prettier-ignore
+  assert.deepEqual(
+    street.fixes().map(({ spec }) => spec.action?.type),
+    ['DeleteResourceQuota'],
+  );
 });
 
 test('the episode of a fix is not over before the controller has its verdict, nor sooner than it watches', async () => {
@@ -153,18 +154,30 @@ test('a pod of somebody else’s StatefulSet crash-loops: told, under a key of i
   const street = aStreet();
   const owner = { apiVersion: 'apps.kruise.io/v1beta1', kind: 'StatefulSet', name: 'db', uid: 'k-1', controller: true };
   const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
-  const { metadata } = street.server.seed('Pod', 'shop', { metadata: { name: 'db-0', ownerReferences: [owner] }, status: { phase: 'Running', containerStatuses: [down] } }); // prettier-ignore
+  const { metadata } = street.server.seed('Pod', 'shop', {
+    metadata: { name: 'db-0', ownerReferences: [owner] },
+    status: { phase: 'Running', containerStatuses: [down] },
+  });
   const object = { kind: 'Pod', name: 'db-0', namespace: 'shop', uid: metadata.uid };
   street.start().onSignal(detectEvent(anEvent({ object }))!);
   await street.advance(60_000);
-  assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.key), ['shop/StatefulSet.apps.kruise.io/db']); // prettier-ignore
+  assert.deepEqual(
+    street.fixes().map(({ spec }) => spec.incident.key),
+    ['shop/StatefulSet.apps.kruise.io/db'],
+  );
 });
 
 test('a Deployment that is deleted and made again, and crashes again, gets a card of its own', async () => {
   const { street, process } = watching();
   process.onSignal(podSignal(street));
   await street.advance(40_000);
-  for (const [kind, name] of [['Deployment', 'checkout'], ['ReplicaSet', 'checkout-7d9f8b6c5d'], ['ReplicaSet', set], ['Pod', pod]] as const) street.server.remove(kind, 'shop', name); // prettier-ignore
+  for (const [kind, name] of [
+    ['Deployment', 'checkout'],
+    ['ReplicaSet', 'checkout-7d9f8b6c5d'],
+    ['ReplicaSet', set],
+    ['Pod', pod],
+  ] as const)
+    street.server.remove(kind, 'shop', name);
   crashLoop(street);
   const { uid } = street.server.get('Deployment', 'shop', 'checkout')!.metadata;
   for (let n = 0; n < 9; n++) {
@@ -179,15 +192,24 @@ test('a Deployment that is deleted and made again, and crashes again, gets a car
 test('a Job that crashed until it failed for good: the episode ends, and nobody calls it healthy', async () => {
   const street = aStreet();
   const selector = { matchLabels: { job: 'migrate' } };
-  const { metadata } = street.server.seed('Job', 'shop', { metadata: { name: 'migrate' }, spec: { selector }, status: { active: 1 } }); // prettier-ignore
+  const { metadata } = street.server.seed('Job', 'shop', {
+    metadata: { name: 'migrate' },
+    spec: { selector },
+    status: { active: 1 },
+  });
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name: 'migrate', uid: metadata.uid, controller: true };
   const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
-  const own = street.server.seed('Pod', 'shop', { metadata: { name: 'migrate-x2x4z', labels: { job: 'migrate' }, ownerReferences: [owner] }, status: { phase: 'Running', containerStatuses: [down] } }); // prettier-ignore
+  const own = street.server.seed('Pod', 'shop', {
+    metadata: { name: 'migrate-x2x4z', labels: { job: 'migrate' }, ownerReferences: [owner] },
+    status: { phase: 'Running', containerStatuses: [down] },
+  });
   const object = { kind: 'Pod', name: 'migrate-x2x4z', namespace: 'shop', uid: own.metadata.uid };
   street.start().onSignal(detectEvent(anEvent({ object }))!);
   await street.advance(40_000);
   street.server.remove('Pod', 'shop', 'migrate-x2x4z');
-  street.server.change('Job', 'shop', 'migrate', { status: { active: 0, failed: 1, conditions: [{ type: 'Failed', status: 'True' }] } }); // prettier-ignore
+  street.server.change('Job', 'shop', 'migrate', {
+    status: { active: 0, failed: 1, conditions: [{ type: 'Failed', status: 'True' }] },
+  });
   await street.advance(60_000);
   const cleared = street.fixes()[0]?.status?.conditions?.find(({ type }) => type === 'IncidentCleared');
   assert.deepEqual([cleared?.reason, cleared?.message], ['Ended', 'the Job failed for good']);
@@ -213,11 +235,18 @@ for (const isKept of [true, false])
     const down = { name: 'app', ready: false, restartCount: 4, state: { waiting: { reason: 'CrashLoopBackOff' } } };
     const runIt = (n: number, conditions: object[]) => {
       const name = `nightly-2940000${n}`;
-      const { metadata } = street.server.seed('Job', 'shop', { metadata: { name, ownerReferences: [cronJob] }, spec: {}, status: { conditions } }); // prettier-ignore
+      const { metadata } = street.server.seed('Job', 'shop', {
+        metadata: { name, ownerReferences: [cronJob] },
+        spec: {},
+        status: { conditions },
+      });
       return { apiVersion: 'batch/v1', kind: 'Job', name, uid: metadata.uid, controller: true };
     };
     const owner = runIt(1, []);
-    const own = street.server.seed('Pod', 'shop', { metadata: { name: `${owner.name}-x2x4z`, ownerReferences: [owner] }, status: { phase: 'Running', containerStatuses: [down] } }); // prettier-ignore
+    const own = street.server.seed('Pod', 'shop', {
+      metadata: { name: `${owner.name}-x2x4z`, ownerReferences: [owner] },
+      status: { phase: 'Running', containerStatuses: [down] },
+    });
     const object = { kind: 'Pod', name: own.metadata.name, namespace: 'shop', uid: own.metadata.uid };
     street.start().onSignal(detectEvent(anEvent({ object }))!);
     await street.advance(40_000);
@@ -241,12 +270,19 @@ test('a CronJob that failed yesterday and has succeeded since: its kept failed r
   const status = { lastSuccessfulTime: at(3_600_000) };
   const { uid } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {}, status }).metadata;
   const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid, controller: true };
-  const conditions = [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded', lastTransitionTime: at(86_400_000) }]; // prettier-ignore
-  const run = street.server.seed('Job', 'shop', { metadata: { name: 'nightly-29400001', ownerReferences: [owner] }, spec: {}, status: { conditions } }); // prettier-ignore
+  const conditions = [
+    { type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded', lastTransitionTime: at(86_400_000) },
+  ];
+  const run = street.server.seed('Job', 'shop', {
+    metadata: { name: 'nightly-29400001', ownerReferences: [owner] },
+    spec: {},
+    status: { conditions },
+  });
   const made = { metadata: { creationTimestamp: at(86_500_000) } };
   street.server.change('Job', 'shop', run.metadata.name, made);
   const process = street.start();
-  for (const signal of detectJob(viewJob(run)!, street.clock.now())) process.onSignal({ ...signal, listed: true, atStart: true }); // prettier-ignore
+  for (const signal of detectJob(viewJob(run)!, street.clock.now()))
+    process.onSignal({ ...signal, listed: true, atStart: true });
   await street.advance(120_000);
   assert.deepEqual([street.fixes(), street.outcomes], [[], ['HealedBeforeTold']]);
 });

@@ -203,7 +203,7 @@ test('kube-system, named literally, is told but nothing is offered there', async
   await street.advance(12_000);
   const [fix] = street.fixes();
   assert.equal(fix?.metadata.namespace, 'kube-system');
-  assert.deepEqual([fix?.spec.action, fix?.spec.rationale], [undefined, 'nothing is changed in this namespace']); // prettier-ignore
+  assert.deepEqual([fix?.spec.action, fix?.spec.rationale], [undefined, 'nothing is changed in this namespace']);
 });
 
 test('kube-system, named only by a glob, is not watched', async () => {
@@ -233,5 +233,11 @@ test('two workloads of the namespace are two incidents', async () => {
   blockedByQuota(street, ['api']);
   process.onSignal(failedCreate(street, 'api'));
   await street.advance(12_000);
-  assert.deepEqual(street.fixes().map(({ spec }) => spec.incident.key).sort(), ['shop/Deployment/checkout', 'shop/ResourceQuota/tight']); // prettier-ignore
+  assert.deepEqual(
+    street
+      .fixes()
+      .map(({ spec }) => spec.incident.key)
+      .sort(),
+    ['shop/Deployment/checkout', 'shop/ResourceQuota/tight'],
+  );
 });

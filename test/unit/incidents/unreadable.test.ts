@@ -31,14 +31,20 @@ test('one sighting is not enough, however long ago', async () => {
   await street.advance(9 * minutes);
   assert.deepEqual([street.told(), street.outcomes, process.ledger.waiting()], [[], [], 2]);
   await street.advance(2 * minutes);
-  assert.deepEqual([street.told(), street.outcomes, process.ledger.waiting()], [[], ['NoLongerSeen', 'NoLongerSeen'], 0]); // prettier-ignore
+  assert.deepEqual(
+    [street.told(), street.outcomes, process.ledger.waiting()],
+    [[], ['NoLongerSeen', 'NoLongerSeen'], 0],
+  );
 });
 
 test('a second sighting, and its patience is over: told, with nothing to offer', async () => {
   const { street } = await told();
   const [fix] = street.fixes();
   assert.deepEqual(street.told(), ['RenewalFailed web 1']);
-  assert.deepEqual([fix?.spec.action, fix?.spec.incident.severity, fix?.spec.diagnosis], [undefined, 'warning', 'x has RenewalFailed']); // prettier-ignore
+  assert.deepEqual(
+    [fix?.spec.action, fix?.spec.incident.severity, fix?.spec.diagnosis],
+    [undefined, 'warning', 'x has RenewalFailed'],
+  );
   assert.equal(fix?.spec.rationale, 'nothing safe is known for this event reason');
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { stringify } from 'yaml';
-import { loadKubeConfig } from '../../../src/kube/config.ts';
+import { loadKubeConfig } from '../../../src/kube/kubeconfig.ts';
 import { UserError } from '../../../src/lib/errors.ts';
 
 /** A kubeconfig with one cluster, user and context per name; the first is current. */

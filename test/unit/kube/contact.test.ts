@@ -11,7 +11,8 @@ function aContact() {
   const startMs = clock.now();
   const contact = createContact(clock);
   contact.begin();
-  const gaps = () => contact.state().gaps.map((one) => [seconds(one.fromMs, startMs), seconds(one.untilMs, startMs), one.why]); // prettier-ignore
+  const gaps = () =>
+    contact.state().gaps.map((one) => [seconds(one.fromMs, startMs), seconds(one.untilMs, startMs), one.why]);
   return { clock, startMs, contact, gaps };
 }
 const refused = (code: number): ApiError => new ApiError('no', code, 'No');
@@ -50,7 +51,10 @@ test('one that dies without a word is in trouble since its last, and knows when 
   await clock.advance(5_000);
   contact.failed(new Unreachable('connection refused'));
   const { sinceMs, failingSinceMs, failedAtMs, why } = contact.state().trouble!;
-  assert.deepEqual([sinceMs, failingSinceMs, failedAtMs].map((ms) => seconds(ms, startMs)), [0, 90, 95]); // prettier-ignore
+  assert.deepEqual(
+    [sinceMs, failingSinceMs, failedAtMs].map((ms) => seconds(ms, startMs)),
+    [0, 90, 95],
+  );
   assert.equal(why, 'unreachable'); // the newest knows most
 });
 

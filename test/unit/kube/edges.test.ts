@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Api, KubeObject, Page, WatchLine } from '../../../src/kube/api.ts';
 import { createApi } from '../../../src/kube/client.ts';
-import { createFeed } from '../../../src/kube/feed.ts';
+import { createFeed } from '../../../src/kube/store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { json, lines, scriptedServer, silence, type Step } from '../../support/scripted-server.ts';
 import { serverCert, serverKey } from './certificates.ts';
@@ -14,7 +14,11 @@ import { added, bookmark, errorLine, watchRig } from './watch-rig.ts';
 const listOfA = json(aList([aPod('a')], '10'));
 
 test('a list in pages is watched from where its first page stood: what changed between two pages is not missed', async (t) => {
-  const { asked, until } = await watchRig(t, [json(aList([aPod('a')], '10', 'more')), json(aList([aPod('b')], '14')), silence()]); // prettier-ignore
+  const { asked, until } = await watchRig(t, [
+    json(aList([aPod('a')], '10', 'more')),
+    json(aList([aPod('b')], '14')),
+    silence(),
+  ]);
   await until(() => asked().length === 3);
   assert.deepEqual(asked(), ['list', 'list more', 'watch 10']);
 });
@@ -38,7 +42,14 @@ test('410 is enough, whatever the words', async (t) => {
 
 test('a version that grows too old now and then is listed anew at once each time', async (t) => {
   const expired = (version: string) => lines([added('b', version), errorLine(410, 'Gone')]);
-  const { clock, asked, changes } = await watchRig(t, [listOfA, expired('11'), listOfA, expired('12'), listOfA, silence()]); // prettier-ignore
+  const { clock, asked, changes } = await watchRig(t, [
+    listOfA,
+    expired('11'),
+    listOfA,
+    expired('12'),
+    listOfA,
+    silence(),
+  ]);
   const startMs = clock.now();
   await eventually(
     () => asked().length === 6,
@@ -87,7 +98,10 @@ test('a server that would speak HTTP/2 is spoken to in HTTP/1.1, whose dead conn
   const tls = { cert: serverCert, key: serverKey, ALPNProtocols: ['h2', 'http/1.1'] };
   const server = await scriptedServer({ tls });
   const cluster = { name: 'test', server: server.url, skipTLSVerify: true };
-  const kubeConfig = { getCurrentCluster: () => cluster, applyToHTTPSOptions: async (options: { rejectUnauthorized?: boolean }) => void (options.rejectUnauthorized = false) }; // prettier-ignore
+  const kubeConfig = {
+    getCurrentCluster: () => cluster,
+    applyToHTTPSOptions: async (options: { rejectUnauthorized?: boolean }) => void (options.rejectUnauthorized = false),
+  };
   const api = createApi({ kubeConfig, timeoutMs: 2_000 });
   t.after(() => Promise.all([api.close(), server.close()]));
   server.script(json({}));
@@ -110,9 +124,13 @@ function anApi() {
       }
     },
   } as unknown as Api;
-  const object = (name: string, namespace: string): KubeObject => ({ metadata: { name, namespace, uid: name, resourceVersion: '1', creationTimestamp: '' } }); // prettier-ignore
-  const list = (namespace: string, ...names: string[]) => pages.get(namespace)!({ items: names.map((name) => object(name, namespace)), metadata: { resourceVersion: '1' } }); // prettier-ignore
-  const line = (namespace: string, type: 'ADDED' | 'DELETED', name: string) => tell.get(namespace)!({ type, object: object(name, namespace) }); // prettier-ignore
+  const object = (name: string, namespace: string): KubeObject => ({
+    metadata: { name, namespace, uid: name, resourceVersion: '1', creationTimestamp: '' },
+  });
+  const list = (namespace: string, ...names: string[]) =>
+    pages.get(namespace)!({ items: names.map((name) => object(name, namespace)), metadata: { resourceVersion: '1' } });
+  const line = (namespace: string, type: 'ADDED' | 'DELETED', name: string) =>
+    tell.get(namespace)!({ type, object: object(name, namespace) });
   const expire = (namespace: string) => tell.get(namespace)!({ type: 'ERROR', object: { code: 410 } } as never);
   return { api, list, line, expire };
 }
@@ -122,7 +140,12 @@ test('of several scopes nothing is told before all were listed, and a new list o
   const { api, list, line, expire } = anApi();
   const stop = new AbortController();
   t.after(() => stop.abort());
-  const log = { debug() {}, info() {}, warn: () => assert.fail('nothing is wrong'), error: () => assert.fail('nothing is wrong') }; // prettier-ignore
+  const log = {
+    debug() {},
+    info() {},
+    warn: () => assert.fail('nothing is wrong'),
+    error: () => assert.fail('nothing is wrong'),
+  };
   const feed = createFeed({ api, clock, log, kind: 'Remediation', scopes: ['a', 'b'], view: (object) => object });
   const heard: string[] = [];
   feed.subscribe({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Api, type KubeObject, type Page, type WatchLine } from '../../../src/kube/api.ts';
-import { createFeed, type Scope } from '../../../src/kube/feed.ts';
+import type { Api, KubeObject, Page, WatchLine } from '../../../src/kube/api.ts';
+import { createFeed, type Scope } from '../../../src/kube/store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 /* Scopes that come and go. */
@@ -27,7 +27,14 @@ async function aFeed(scopes: Scope[]) {
     },
   };
   lists.set('a', ['a1']).set('b', ['b1']).set('c', ['c1']);
-  const feed = createFeed({ api: api as unknown as Api, clock, log: silent, kind: 'Remediation', scopes, view: (o) => o }); // prettier-ignore
+  const feed = createFeed({
+    api: api as unknown as Api,
+    clock,
+    log: silent,
+    kind: 'Remediation',
+    scopes,
+    view: (o) => o,
+  });
   const told: string[][] = [];
   feed.subscribe({ onList: (views) => told.push(views.map(({ metadata }) => metadata.uid)), onChange() {} });
   const run = async (scope: Scope, watch = feed.open(scope)): Promise<void> => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Api, ApiError, type KubeObject, type Page, type WatchLine } from '../../../src/kube/api.ts';
-import { createFeed, onlyOf } from '../../../src/kube/feed.ts';
+import { createFeed, onlyOf } from '../../../src/kube/store.ts';
 import type { Change } from '../../../src/kube/watch.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
@@ -132,7 +132,11 @@ for (const [name, live, told] of rechecks)
     const feed = createFeed({ api: reading, clock, log: silent, kind: 'Remediation', scopes: ['a'], view: (o) => o });
     const heard: string[] = [];
     const onChange = (change: Change<KubeObject>): void =>
-      void heard.push(change.type === 'gone' ? `gone ${change.uid}` : `${change.view.metadata.name} ${change.view.metadata.resourceVersion}`); // prettier-ignore
+      void heard.push(
+        change.type === 'gone'
+          ? `gone ${change.uid}`
+          : `${change.view.metadata.name} ${change.view.metadata.resourceVersion}`,
+      );
     feed.subscribe({ onList: () => {}, onChange });
     for (const watch of feed.watches) void watch.run(stop.signal);
     await clock.advance(0);

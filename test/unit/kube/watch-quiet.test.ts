@@ -31,7 +31,15 @@ for (const kind of ['Event', 'Pod'] as const)
     const { api, gapsMs, lists } = aQuietServer(clock);
     const logged: LogLine[] = [];
     const stop = new AbortController();
-    const watch = createWatch({ api, clock, log: recorder(logged), kind, view: () => undefined, onList() {}, onChange() {} }); // prettier-ignore
+    const watch = createWatch({
+      api,
+      clock,
+      log: recorder(logged),
+      kind,
+      view: () => undefined,
+      onList() {},
+      onChange() {},
+    });
     const running = watch.run(stop.signal);
     let longestSilenceMs = 0;
     for (let n = 0; n < 3_600; n += 10) {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { type Api, ApiError, type KubeObject, type Page, Unreachable } from '../../../src/kube/api.ts';
-import { createReached } from '../../../src/kube/reached.ts';
-import { createWatch, type WatchDeps } from '../../../src/kube/watch.ts';
+import { createReached, createWatch, type WatchDeps } from '../../../src/kube/watch.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { recorder } from './watch-rig.ts';
 

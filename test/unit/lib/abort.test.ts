@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { untilAborted } from '../../../src/lib/abort.ts';
+import { untilAborted } from '../../../src/lib/clock.ts';
 
 test('work is waited for until the signal aborts, and no longer', async () => {
   const never = new Promise<never>(() => {});

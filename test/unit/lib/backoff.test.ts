@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { backoffMs } from '../../../src/lib/backoff.ts';
+import { backoffMs } from '../../../src/lib/clock.ts';
 
 test('retries double from half a second to half a minute, with jitter', () => {
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { longUid, shortUid } from '../../../src/lib/guid.ts';
+import { longUid, shortUid } from '../../../src/lib/hash.ts';
 
 test('a uid survives being made short, in 22 characters', () => {
   fc.assert(

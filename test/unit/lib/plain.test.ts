@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { line, plain } from '../../../src/lib/plain.ts';
+import { line, plain } from '../../../src/lib/text.ts';
 
 const cases: [string, string, string][] = [
   ['newline and tab stay, carriage return does not', 'a\tb\nc\rd', 'a\tb\nc d'],

@@ -59,7 +59,9 @@ for (const text of harmless) test(`left alone: ${text.slice(0, 50)}`, () => asse
 
 test('what Kubernetes itself says is left alone, whatever it says', () => {
   for (const file of ['events', 'node-events']) {
-    const recorded = JSON.parse(readFileSync(new URL(`../../fixtures/recorded/${file}.json`, import.meta.url), 'utf8')) as { items: { message: string }[] }; // prettier-ignore
+    const recorded = JSON.parse(
+      readFileSync(new URL(`../../fixtures/recorded/${file}.json`, import.meta.url), 'utf8'),
+    ) as { items: { message: string }[] };
     const messages = recorded.items.map(({ message }) => message);
     assert.ok(messages.length > 10);
     assert.deepEqual(messages.map(redact), messages);
@@ -72,7 +74,19 @@ const alnum = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const secret = letters(`${alnum}!$%^*+.-_~#?`, 8, 40).map((text) => `z${text}`); // no quote, nor '@' and '/', which end some forms
 const base64 = (min: number) => letters(`${alnum}+/`, min, min + 40);
 const mixed = base64(40).map((text) => `aB3${text}`);
-const name = fc.constantFrom('password', 'DB_PASSWORD', 'client_secret', 'clientSecret', 'API-KEY', 'access_token', 'SMTP_PASS', 'x-api-key', 'private.key', 'sig', 'SENTRY_DSN'); // prettier-ignore
+const name = fc.constantFrom(
+  'password',
+  'DB_PASSWORD',
+  'client_secret',
+  'clientSecret',
+  'API-KEY',
+  'access_token',
+  'SMTP_PASS',
+  'x-api-key',
+  'private.key',
+  'sig',
+  'SENTRY_DSN',
+);
 const form = (prefix: string, rest: fc.Arbitrary<string>) => rest.map((s) => ({ kept: s, text: `${prefix}${s}` }));
 const named = (shape: (name: string, value: string) => string) =>
   fc.tuple(name, secret).map(([n, kept]) => ({ kept, text: shape(n, kept) }));
@@ -87,13 +101,25 @@ const forms = {
   'an argument': named((n, v) => `--${n} ${v}`),
   'a bearer header': form('Authorization: Bearer ', secret),
   'a bearer token': form('bearer ', letters(alnum, 24, 60)),
-  'a connection string': fc.tuple(fc.constantFrom('postgres', 'mongodb+srv', 'amqps', 'https'), secret).map(([scheme, kept]) => ({ kept, text: `${scheme}://app:${kept}@db.shop:5432/x` })), // prettier-ignore
-  'a JSON web token': fc.tuple(letters(`${alnum}_-`, 20, 60), letters(`${alnum}_-`, 20, 90)).map(([a, b]) => ({ kept: b, text: `eyJ${a}.eyJ${a}.${b}` })), // prettier-ignore
-  'an AWS key id': letters('ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789', 16).map((s) => ({ kept: `AKIA${s}`, text: `AKIA${s}` })), // prettier-ignore
+  'a connection string': fc
+    .tuple(fc.constantFrom('postgres', 'mongodb+srv', 'amqps', 'https'), secret)
+    .map(([scheme, kept]) => ({ kept, text: `${scheme}://app:${kept}@db.shop:5432/x` })),
+  'a JSON web token': fc
+    .tuple(letters(`${alnum}_-`, 20, 60), letters(`${alnum}_-`, 20, 90))
+    .map(([a, b]) => ({ kept: b, text: `eyJ${a}.eyJ${a}.${b}` })),
+  'an AWS key id': letters('ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789', 16).map((s) => ({
+    kept: `AKIA${s}`,
+    text: `AKIA${s}`,
+  })),
   'an AWS secret key': form('', mixed),
   'a GitHub token': letters(alnum, 36).map((s) => ({ kept: s, text: `ghp_${s}` })),
-  'an e-mail address': fc.tuple(letters('abcdefgh.', 3, 12), letters('abcdefgh', 3, 12)).map(([who, host]) => ({ kept: `${who}z@${host}`, text: `${who}z@${host}.example` })), // prettier-ignore
-  'a private key': fc.array(mixed, { minLength: 1, maxLength: 4 }).map((lines) => ({ kept: lines[0]!, text: `-----BEGIN EC PRIVATE KEY-----\n${lines.join('\n')}\n-----END EC PRIVATE KEY-----` })), // prettier-ignore
+  'an e-mail address': fc
+    .tuple(letters('abcdefgh.', 3, 12), letters('abcdefgh', 3, 12))
+    .map(([who, host]) => ({ kept: `${who}z@${host}`, text: `${who}z@${host}.example` })),
+  'a private key': fc.array(mixed, { minLength: 1, maxLength: 4 }).map((lines) => ({
+    kept: lines[0]!,
+    text: `-----BEGIN EC PRIVATE KEY-----\n${lines.join('\n')}\n-----END EC PRIVATE KEY-----`,
+  })),
 };
 
 const noise = fc.string({ unit: fc.constantFrom(...'abc XYZ 019 .,:;=/@"\'{}[]()-_\n\t\\'), maxLength: 60 });

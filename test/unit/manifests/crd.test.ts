@@ -87,9 +87,13 @@ const schemas: [string, z.ZodType, Schema | RegExp][] = [
     z.string().regex(/^a/).regex(/b$/),
     { type: 'string', allOf: [{ pattern: '^a' }, { pattern: 'b$' }] },
   ],
-  ['a union is refused, with its path', z.object({ a: z.union([z.string(), z.number()]) }), /^Error: \.a: "anyOf" cannot/],
+  [
+    'a union is refused, with its path',
+    z.object({ a: z.union([z.string(), z.number()]) }),
+    /^Error: \.a: "anyOf" cannot/,
+  ],
   ['a record is refused', z.object({ a: z.record(z.string(), z.string()) }), /^Error: \.a: "\w+" cannot/],
-]; // prettier-ignore
+];
 
 for (const [name, schema, want] of schemas) {
   test(name, () => {

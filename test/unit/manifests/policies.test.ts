@@ -52,7 +52,8 @@ test('every field of the status has an owner', () => {
 });
 
 const writer = specs('ValidatingAdmissionPolicy')[5]!.validations.map(({ expression }) => expression);
-const about = (resource: string): string => writer.find((text) => text.startsWith(`variables.resource != '${resource}'`))!; // prettier-ignore
+const about = (resource: string): string =>
+  writer.find((text) => text.startsWith(`variables.resource != '${resource}'`))!;
 
 test('of a workload the writer may change what one action owns, never what two do', () => {
   const deployment = about('apps/deployments');
@@ -66,11 +67,14 @@ test('of a workload the writer may change what one action owns, never what two d
     assert.ok(!about(resource).includes('spec.?template'));
   }
   assert.match(about('apps/statefulsets'), /spec\.\?replicas == .*volumeClaimTemplates/s);
-  for (const resource of ['apps/replicasets', 'batch/jobs']) assert.match(about(resource), /object\.spec == oldObject\.spec/); // prettier-ignore
+  for (const resource of ['apps/replicasets', 'batch/jobs'])
+    assert.match(about(resource), /object\.spec == oldObject\.spec/);
 });
 
 test('what a right insists on is said once, however many actions have it', () => {
-  const evictions = writer.filter((text) => text.startsWith("(variables.operation + ' ' + variables.resource) != 'CREATE /pods/eviction'")); // prettier-ignore
+  const evictions = writer.filter((text) =>
+    text.startsWith("(variables.operation + ' ' + variables.resource) != 'CREATE /pods/eviction'"),
+  );
   assert.equal(evictions.length, 1);
   assert.match(evictions[0]!, /preconditions\.\?uid/);
   assert.ok(writer.some((text) => text.includes("!= 'UPDATE apps/deployments'") && text.includes('replicas <= 50')));

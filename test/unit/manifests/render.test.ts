@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { actions } from '../../../src/actions/table.ts';
 import { runManifests } from '../../../src/cli/manifests.ts';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
-import { defaults, renderManifests } from '../../../src/manifests/render.ts';
+import { defaults, renderManifests } from '../../../src/manifests/render-manifests.ts';
 
 const committed = join(import.meta.dirname, '../../../deploy/manifests');
 const fresh = renderManifests({ ...defaults, actions });
@@ -23,9 +23,13 @@ async function printed(options: Parameters<typeof runManifests>[0]): Promise<str
 test('deploy/manifests is what the code says', async () => {
   assert.deepEqual((await readdir(committed)).sort(), [...fresh.keys()], 'run `npm run manifests`');
   for (const [name, text] of fresh) {
-    assert.equal(await readFile(join(committed, name), 'utf8'), text, `${name} is out of date: run \`npm run manifests\``);
+    assert.equal(
+      await readFile(join(committed, name), 'utf8'),
+      text,
+      `${name} is out of date: run \`npm run manifests\``,
+    );
   }
-}); // prettier-ignore
+});
 
 test('in the order of their names the policies come before what they guard, rights after both, the stamp last', () => {
   const kinds = [...fresh.values()].map((text) => objectsOf(text).map(({ kind }) => kind));

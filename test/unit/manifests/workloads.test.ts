@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseConfig } from '../../../src/config/load.ts';
-import { defaults } from '../../../src/manifests/render.ts';
+import { defaults } from '../../../src/manifests/render-manifests.ts';
 import { configMap, deployments, namespaceManifest, serviceAccounts } from '../../../src/manifests/workloads.ts';
 import { parseDockerfile } from '../../cluster/dockerfile.ts';
 

@@ -4,7 +4,7 @@ import { createConfirms } from '../../../src/approvals/confirms.ts';
 import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { createOutbox } from '../../../src/notices/outbox.ts';
+import { createOutbox } from '../../../src/notices/outbox/outbox.ts';
 import { fakeServer } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, approvedByAda, at, condition } from '../../support/fixes.ts';
@@ -23,7 +23,10 @@ interface Ended {
   repeated: number;
 }
 
-const resolved = (fix: Remediation): Remediation => ({ ...fix, status: { ...fix.status!, phase: 'Resolved', conditions: [condition('Resolved', '02:20:00')] } }); // prettier-ignore
+const resolved = (fix: Remediation): Remediation => ({
+  ...fix,
+  status: { ...fix.status!, phase: 'Resolved', conditions: [condition('Resolved', '02:20:00')] },
+});
 
 async function theStory(killAt: number | undefined): Promise<Ended> {
   const clock = fakeClock(Date.parse(at('02:12:40')));
@@ -117,7 +120,13 @@ async function theStory(killAt: number | undefined): Promise<Ended> {
   await pass(10);
   put(aFix({ n: 2, spec: { follows: { name: checkout.metadata.name, uid: checkout.metadata.uid } } }));
   await pass(5);
-  put(aFix({ n: 2, approval: approvedByAda, spec: { follows: { name: checkout.metadata.name, uid: checkout.metadata.uid }, approval: approvedByAda } })); // prettier-ignore
+  put(
+    aFix({
+      n: 2,
+      approval: approvedByAda,
+      spec: { follows: { name: checkout.metadata.name, uid: checkout.metadata.uid }, approval: approvedByAda },
+    }),
+  );
   await pass(60);
   const storm = many(10, 12);
   put(...storm);
@@ -134,7 +143,11 @@ async function theStory(killAt: number | undefined): Promise<Ended> {
 
   for (const [uid, { metadata }] of fixes) {
     const holding = notices().filter(({ spec }) => spec.members.some((member) => member.uid === uid));
-    assert.deepEqual(holding.map(({ status }) => status?.message !== undefined), [true], `${metadata.name} is told once`); // prettier-ignore
+    assert.deepEqual(
+      holding.map(({ status }) => status?.message !== undefined),
+      [true],
+      `${metadata.name} is told once`,
+    );
   }
   const [left] = notices();
   assert.equal(notices().length, 1, 'the Notice of what is gone is gone');
@@ -159,7 +172,10 @@ test('killed at any of them, it tells everything once, but for the window betwee
     const ended = await theStory(index + 1).catch((error: unknown) => {
       throw new Error(`killed ${boundary} (${index + 1}): ${String(error)}`, { cause: error });
     });
-    assert.ok(ended.repeated <= (ended.wasInWindow ? 1 : 0), `killed ${boundary} (${index + 1}): repeated ${ended.repeated}`); // prettier-ignore
+    assert.ok(
+      ended.repeated <= (ended.wasInWindow ? 1 : 0),
+      `killed ${boundary} (${index + 1}): repeated ${ended.repeated}`,
+    );
     if (ended.wasInWindow) windows += 1;
     repeated += ended.repeated;
   }

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
-import type { FixOptions } from '../../support/fixes.ts';
-import { aFix, aNotice, approvedByAda, at, condition, executed } from '../../support/fixes.ts';
+import { aFix, aNotice, approvedByAda, at, condition, executed, type FixOptions } from '../../support/fixes.ts';
 import { aDesk, gone, upsert } from './desk.ts';
 
 /* A message does not go on asking for what nobody can do any more. */
@@ -17,13 +16,17 @@ const allLabels = (fix: Remediation, over = {}) =>
     .map(({ label }) => label);
 /** Of what decides. */
 const labels = (...of: Parameters<typeof allLabels>): string[] =>
-  allLabels(...of).filter((label) => !/^(I'm on it|Details|Snooze 1h)$/.test(label)); // prettier-ignore
+  allLabels(...of).filter((label) => !/^(I'm on it|Details|Snooze 1h)$/.test(label));
 
 const deleted: [string, Remediation, string][] = [
   ['a proposal', aFix(), 'checkout: its record was deleted, nothing was changed by tapfix'],
   ['a card without a fix', aNotice({ n: 1 }), 'reports: its record was deleted, nothing was changed by tapfix'],
-  ['a fix that is watched', aFix({ phase: 'Applied', approval: approvedByAda, status: { execution: executed } }), 'checkout: the record of its fix was deleted, tapfix no longer watches it'],
-]; // prettier-ignore
+  [
+    'a fix that is watched',
+    aFix({ phase: 'Applied', approval: approvedByAda, status: { execution: executed } }),
+    'checkout: the record of its fix was deleted, tapfix no longer watches it',
+  ],
+];
 for (const [name, fix, headline] of deleted)
   test(`${name} whose Remediation is deleted: one last edit, and its Notice goes`, async () => {
     const desk = aDesk();
@@ -114,9 +117,21 @@ test('that edit comes by itself, once', async () => {
 });
 
 const without: [string, FixOptions, object, string[], string][] = [
-  ['switched off in the configuration', {}, { allowed: () => false }, ['Reject'], 'RolloutUndo is switched off in the configuration; nothing was changed'],
-  ['of another version', { spec: { action: { type: 'RebootNode', rebootNode: {} } } }, {}, ['Reject'], 'Another version of tapfix proposed this; this one cannot do it'],
-]; // prettier-ignore
+  [
+    'switched off in the configuration',
+    {},
+    { allowed: () => false },
+    ['Reject'],
+    'RolloutUndo is switched off in the configuration; nothing was changed',
+  ],
+  [
+    'of another version',
+    { spec: { action: { type: 'RebootNode', rebootNode: {} } } },
+    {},
+    ['Reject'],
+    'Another version of tapfix proposed this; this one cannot do it',
+  ],
+];
 for (const [name, over, context, buttons, footer] of without)
   test(`an action that is ${name} has no Approve`, () => {
     assert.deepEqual(labels(aFix(over), context), buttons);
@@ -124,7 +139,14 @@ for (const [name, over, context, buttons, footer] of without)
   });
 
 const failedWith = (reason: string, message: string) =>
-  card(aFix({ phase: 'Failed', approval: approvedByAda, status: { execution: { startedAt: executed.startedAt, undo: executed.undo } }, conditions: [condition('Failed', '02:14:12', { reason, message })] })); // prettier-ignore
+  card(
+    aFix({
+      phase: 'Failed',
+      approval: approvedByAda,
+      status: { execution: { startedAt: executed.startedAt, undo: executed.undo } },
+      conditions: [condition('Failed', '02:14:12', { reason, message })],
+    }),
+  );
 test('what was about to be applied and was not, is said so, and there is nothing to put back', () => {
   const { headline, footer } = failedWith('AlreadyHealthy', 'already healthy by now; nothing was changed');
   assert.equal(headline, 'checkout: the undo was not applied: already healthy by now; nothing was changed');
@@ -133,6 +155,13 @@ test('what was about to be applied and was not, is said so, and there is nothing
 
 test('approved with its time over', () => {
   const late = { ...approvedByAda, at: at('02:50:00') };
-  const fix = aFix({ phase: 'Expired', approval: late, conditions: [condition('Expired', '02:50:01', { reason: 'TooLate' })] }); // prettier-ignore
-  assert.equal(card(fix, { nowMs: Date.parse(at('02:51:00')) }).headline, 'checkout: approved by Ada 03:50:00, after it had expired at 03:42; nothing was changed'); // prettier-ignore
+  const fix = aFix({
+    phase: 'Expired',
+    approval: late,
+    conditions: [condition('Expired', '02:50:01', { reason: 'TooLate' })],
+  });
+  assert.equal(
+    card(fix, { nowMs: Date.parse(at('02:51:00')) }).headline,
+    'checkout: approved by Ada 03:50:00, after it had expired at 03:42; nothing was changed',
+  );
 });

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition, Remediation } from '../../../src/kube/remediation.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
-import { composeReminder } from '../../../src/notices/reminder-words.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
+import type { Message } from '../../../src/notices/cards/message.ts';
+import { composeReminder } from '../../../src/notices/cards/reminder-words.ts';
 import { aContext } from '../../golden/scenes.ts';
-import type { Message } from '../../../src/notices/message.ts';
-import type { FixOptions } from '../../support/fixes.ts';
-import { aFix, aNotice, aQuotaFix, approvedByAda, condition, executed, uidOf } from '../../support/fixes.ts';
+import {
+  aFix,
+  aNotice,
+  approvedByAda,
+  aQuotaFix,
+  condition,
+  executed,
+  type FixOptions,
+  uidOf,
+} from '../../support/fixes.ts';
 
 /* A message about several: whose each button is, and how they are all together. */
 
@@ -30,11 +38,32 @@ const rejected = (n: number, conditions: Condition[] = []) =>
 const recovered = (n: number) => applied(n, { phase: 'Recovered', conditions: [condition('Recovered', '02:14:53')] });
 
 const named: [string, Remediation[], string[]][] = [
-  ['one namespace: the name is enough', [aFix(), aFix({ n: 2, name: 'web' })], ['checkout · Approve undo', 'checkout · Reject', 'web · Approve undo', 'web · Reject']],
-  ['one that is called like what is done to it', [aFix({ name: 'undo' }), aFix({ n: 2, name: 'web' })], ['undo · Approve undo', 'undo · Reject', 'web · Approve undo', 'web · Reject']],
-  ['two teams with an api each', [aFix({ name: 'api' }), aFix({ n: 2, name: 'api', namespace: 'payments' })], ['shop/api · Approve undo', 'shop/api · Reject', 'payments/api · Approve undo', 'payments/api · Reject']],
-  ['a Deployment and a StatefulSet of one name', [aFix({ name: 'api' }), statefulSet(2)], ['shop/Deployment/api · Approve undo', 'shop/Deployment/api · Reject', 'shop/StatefulSet/api · Approve undo', 'shop/StatefulSet/api · Reject']],
-]; // prettier-ignore
+  [
+    'one namespace: the name is enough',
+    [aFix(), aFix({ n: 2, name: 'web' })],
+    ['checkout · Approve undo', 'checkout · Reject', 'web · Approve undo', 'web · Reject'],
+  ],
+  [
+    'one that is called like what is done to it',
+    [aFix({ name: 'undo' }), aFix({ n: 2, name: 'web' })],
+    ['undo · Approve undo', 'undo · Reject', 'web · Approve undo', 'web · Reject'],
+  ],
+  [
+    'two teams with an api each',
+    [aFix({ name: 'api' }), aFix({ n: 2, name: 'api', namespace: 'payments' })],
+    ['shop/api · Approve undo', 'shop/api · Reject', 'payments/api · Approve undo', 'payments/api · Reject'],
+  ],
+  [
+    'a Deployment and a StatefulSet of one name',
+    [aFix({ name: 'api' }), statefulSet(2)],
+    [
+      'shop/Deployment/api · Approve undo',
+      'shop/Deployment/api · Reject',
+      'shop/StatefulSet/api · Approve undo',
+      'shop/StatefulSet/api · Reject',
+    ],
+  ],
+];
 for (const [name, members, want] of named) test(name, () => assert.deepEqual(labels(members), want));
 
 test('the one in full has all its buttons; of the others what decides, or else Details', () => {
@@ -59,26 +88,62 @@ test('the question of a member names what it is about once, and says who is aske
 });
 
 const titles: [string, Remediation[], string][] = [
-  ['all fail in one namespace', [aFix(), aFix({ n: 2, name: 'web' })], 'red: 2 workloads are failing in shop: checkout 0/3, web 0/3'],
-  ['in two', [aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })], 'red: 2 workloads are failing: shop/checkout 0/3, pay/web 0/3'],
-  ['one is being fixed', [applied(1, { status: { sightings: { count: 1, lastSeen: '', ready: 3, desired: 3 } } }), aFix({ n: 2, name: 'web' })], 'red: 1 of 2 still failing in shop: web 0/3'],
+  [
+    'all fail in one namespace',
+    [aFix(), aFix({ n: 2, name: 'web' })],
+    'red: 2 workloads are failing in shop: checkout 0/3, web 0/3',
+  ],
+  [
+    'in two',
+    [aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })],
+    'red: 2 workloads are failing: shop/checkout 0/3, pay/web 0/3',
+  ],
+  [
+    'one is being fixed',
+    [
+      applied(1, { status: { sightings: { count: 1, lastSeen: '', ready: 3, desired: 3 } } }),
+      aFix({ n: 2, name: 'web' }),
+    ],
+    'red: 1 of 2 still failing in shop: web 0/3',
+  ],
   ['both are', [applied(1), applied(2, { name: 'web' })], 'blue: 2 of 2 being fixed in shop: checkout 0/3, web 0/3'],
   ['one of them was not critical', [aNotice(), recovered(1)], 'orange: 1 of 2 still failing in shop: reports 0/2'],
-  ['nobody decided, and both go on crashing', [expired(1, 'checkout'), expired(2, 'web')], 'red: 2 workloads are failing in shop: checkout 0/3, web 0/3'],
-  ['one recovered, of the other nobody decided', [recovered(1), expired(2, 'web')], 'red: 1 of 2 still failing in shop: web 0/3'],
-  ['one was rejected, and nobody says that it is well', [rejected(1), aFix({ n: 2, name: 'web' })], 'red: 1 of 2 still open in shop: web 0/3'],
-  ['one was rejected, and is well by now', [rejected(1, [condition('IncidentCleared', '02:30:00')]), aFix({ n: 2, name: 'web' })], 'red: 1 of 2 still failing in shop: web 0/3'],
+  [
+    'nobody decided, and both go on crashing',
+    [expired(1, 'checkout'), expired(2, 'web')],
+    'red: 2 workloads are failing in shop: checkout 0/3, web 0/3',
+  ],
+  [
+    'one recovered, of the other nobody decided',
+    [recovered(1), expired(2, 'web')],
+    'red: 1 of 2 still failing in shop: web 0/3',
+  ],
+  [
+    'one was rejected, and nobody says that it is well',
+    [rejected(1), aFix({ n: 2, name: 'web' })],
+    'red: 1 of 2 still open in shop: web 0/3',
+  ],
+  [
+    'one was rejected, and is well by now',
+    [rejected(1, [condition('IncidentCleared', '02:30:00')]), aFix({ n: 2, name: 'web' })],
+    'red: 1 of 2 still failing in shop: web 0/3',
+  ],
   ['all is over', [recovered(1), aFix({ n: 2, phase: 'Resolved' })], 'green: All 2 are over in shop'],
-]; // prettier-ignore
+];
 for (const [name, members, want] of titles) test(`the title when ${name}`, () => assert.equal(title(members), want));
 
 test('of what nobody decided and goes on, the message says so', () => {
   const { cards } = composeMessage([expired(1, 'checkout'), expired(2, 'web')], aContext());
-  assert.deepEqual(cards.map(({ footer }) => footer), [['Not over yet: checkout keeps crashing, 0/3 ready'], ['Not over yet: web keeps crashing, 0/3 ready']]); // prettier-ignore
+  assert.deepEqual(
+    cards.map(({ footer }) => footer),
+    [['Not over yet: checkout keeps crashing, 0/3 ready'], ['Not over yet: web keeps crashing, 0/3 ready']],
+  );
 });
 
 test('what can be decided comes before what cannot, and has its buttons however many others there are', () => {
-  const noticed = Array.from({ length: 30 }, (_, n) => aNotice({ n: n + 10, incident: { severity: 'critical', firstSeen: '2026-11-16T01:00:00Z' } })); // prettier-ignore
+  const noticed = Array.from({ length: 30 }, (_, n) =>
+    aNotice({ n: n + 10, incident: { severity: 'critical', firstSeen: '2026-11-16T01:00:00Z' } }),
+  );
   const beingFixed = Array.from({ length: 30 }, (_, n) => applied(n + 50, { name: `svc-${n}` }));
   const want = ['shop/Deployment/checkout · Approve undo', 'shop/Deployment/checkout · Reject'];
   assert.deepEqual(labels([...noticed, ...beingFixed, aFix()]), want);
@@ -89,7 +154,10 @@ test('ten can be decided on one message, and the others are a tap away', () => {
   const { cards, rest, buttons } = composeMessage(many, aContext({ notice: 'ab'.repeat(16) }));
   assert.equal(cards.filter((card) => card.buttons.length > 0).length, 10);
   assert.equal(rest, 'and 3 more');
-  assert.deepEqual(buttons?.flat().map(({ label }) => label), ['+3 more: show all 13']); // prettier-ignore
+  assert.deepEqual(
+    buttons?.flat().map(({ label }) => label),
+    ['+3 more: show all 13'],
+  );
 });
 
 test('in several namespaces every line says which', () => {

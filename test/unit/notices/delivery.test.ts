@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPacing } from '../../../src/notices/delivery.ts';
+import { createPacing } from '../../../src/notices/outbox/delivery.ts';
 
 const team = { channel: 'telegram', chat: '-1' } as const;
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import type { Due, Shown, Wanted } from '../../../src/notices/due.ts';
-import { countsOf, whatIsDue } from '../../../src/notices/due.ts';
-import { aFix, aQuotaFix, approvedByAda, at, condition } from '../../support/fixes.ts';
+import { countsOf, type Due, type Shown, type Wanted, whatIsDue } from '../../../src/notices/outbox/delivery.ts';
+import { aFix, approvedByAda, aQuotaFix, at, condition } from '../../support/fixes.ts';
 
 const minuteMs = 60_000;
 const nowMs = 100 * minuteMs;
@@ -21,13 +20,22 @@ const cases: [string, Shown, Due, Partial<Wanted>?][] = [
   ['all is as it was', posted(60), nothing],
   ['the state is another one', posted(0, { shown: 'old' }), { do: 'edit', about: 'state' }],
   ['state and counts are other ones', posted(0, { shown: 'old', counts: 'old' }), { do: 'edit', about: 'state' }],
-  ['the state of a settled one is another', posted(0, { shown: 'old' }), { do: 'edit', about: 'state' }, { counts: undefined }], // prettier-ignore
+  [
+    'the state of a settled one is another',
+    posted(0, { shown: 'old' }),
+    { do: 'edit', about: 'state' },
+    { counts: undefined },
+  ],
   ['counts changed just now', posted(0, { counts: 'old' }), { do: 'wait', ms: 5 * minuteMs }],
   ['counts changed, shown 4 minutes ago', posted(4, { counts: 'old' }), { do: 'wait', ms: minuteMs }],
   ['counts changed, shown 5 minutes ago', posted(5, { counts: 'old' }), { do: 'edit', about: 'counts' }],
   ['counts changed, shown an hour ago', posted(60, { counts: 'old' }), { do: 'edit', about: 'counts' }],
   ['which counts were shown is unknown', posted(4, { counts: undefined }), { do: 'wait', ms: minuteMs }],
-  ['which counts were shown is unknown for 5 minutes', posted(5, { counts: undefined }), { do: 'edit', about: 'counts' }], // prettier-ignore
+  [
+    'which counts were shown is unknown for 5 minutes',
+    posted(5, { counts: undefined }),
+    { do: 'edit', about: 'counts' },
+  ],
   ['counts were shown and all are settled', posted(60), nothing, { counts: undefined }],
 ];
 for (const [name, last, due, over] of cases)
@@ -50,8 +58,12 @@ const equal: [string, Remediation[], Remediation[]][] = [
   ['when it was last seen', [sighted({})], [sighted({ lastSeen: at('02:14:00') })]],
   ['a decision', [aFix()], [aFix({ approval: approvedByAda })]],
   ['what a failure does not show', [sighted({ count: 1 }, failed)], [sighted({ count: 9 }, failed)]],
-  ['those of a settled member', [aFix(), sighted({ count: 1 }, { n: 2, phase: 'Resolved' })], [aFix(), sighted({ count: 9 }, { n: 2, phase: 'Resolved' })]],
-]; // prettier-ignore
+  [
+    'those of a settled member',
+    [aFix(), sighted({ count: 1 }, { n: 2, phase: 'Resolved' })],
+    [aFix(), sighted({ count: 9 }, { n: 2, phase: 'Resolved' })],
+  ],
+];
 for (const [name, a, b] of equal) test(`the same counts: ${name}`, () => assert.equal(countsOf(a), countsOf(b)));
 
 const settled: [string, Remediation][] = [

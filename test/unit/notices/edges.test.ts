@@ -5,13 +5,13 @@ import type { Channel } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
-import { createDeliveries, createPacing, type Delivery, isStuck } from '../../../src/notices/delivery.ts';
-import type { GroupFacts } from '../../../src/notices/group-facts.ts';
-import { planMessages } from '../../../src/notices/group.ts';
-import { createNoticeStatus } from '../../../src/notices/notice-status.ts';
-import { createOutbox } from '../../../src/notices/outbox.ts';
-import { createShelf } from '../../../src/notices/shelf.ts';
-import { stateHash } from '../../../src/notices/state.ts';
+import { createDeliveries, createPacing, type Delivery, isStuck } from '../../../src/notices/outbox/delivery.ts';
+import { createNoticeStatus } from '../../../src/notices/outbox/notice-status.ts';
+import { createOutbox } from '../../../src/notices/outbox/outbox.ts';
+import { stateHash } from '../../../src/notices/outbox/rendering.ts';
+import { createShelf } from '../../../src/notices/outbox/shelf.ts';
+import { planMessages } from '../../../src/notices/plan/coalesce.ts';
+import type { GroupFacts } from '../../../src/notices/plan/waiting.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, aNoticeOf, approvedByAda, at, condition, uidOf } from '../../support/fixes.ts';
@@ -27,27 +27,85 @@ const posted = (secondsAgo: number) => ({ message: '1', postedAt: new Date(nowMs
 const three = [10, 20, 30].map((ago, n) => aNoticeOf([aFix({ n: 20 + n })], {}, posted(ago)));
 const told = aNoticeOf([aFix()], {}, posted(10));
 const successor = aFix({ n: 3, name: 'later', spec: { follows: { name: 'x', uid: uidOf(1) } } });
-const seenAgo = (firstMs: number, rehearsedMs: number) => () => ({ firstMs: nowMs - firstMs, rehearsedMs: nowMs - rehearsedMs }); // prettier-ignore
+const seenAgo = (firstMs: number, rehearsedMs: number) => () => ({
+  firstMs: nowMs - firstMs,
+  rehearsedMs: nowMs - rehearsedMs,
+});
 const topicOf = (namespace: string) => [{ ...team, thread: namespace }];
 const failed = aFix({ phase: 'Failed', conditions: [condition('Failed', '02:12:50')] });
-const healed = aFix({ phase: 'Failed', conditions: [condition('Failed', '02:12:50'), condition('IncidentCleared', '02:12:55')] }); // prettier-ignore
+const healed = aFix({
+  phase: 'Failed',
+  conditions: [condition('Failed', '02:12:50'), condition('IncidentCleared', '02:12:55')],
+});
 
 const plans: [string, Partial<GroupFacts>, string[], number?][] = [
-  ['two topics of one chat in one pass share what is left of the limit', { fixes: [aFix(), aFix({ n: 2, namespace: 'pay' })], notices: three, addressesOf: topicOf }, ['open shop'], 30_000],
+  [
+    'two topics of one chat in one pass share what is left of the limit',
+    { fixes: [aFix(), aFix({ n: 2, namespace: 'pay' })], notices: three, addressesOf: topicOf },
+    ['open shop'],
+    30_000,
+  ],
   ['a failure that nobody was told of is told', { fixes: [failed] }, ['open']],
   ['but not when it is healthy by now', { fixes: [healed] }, []],
-  ['a rehearsal that came after the patience does not begin the wait again', { fixes: [aFix()], seen: seenAgo(12_000, 1_000) }, ['open']],
-  ['a message that cannot leave is no message of the last minute', { fixes: [aFix()], notices: [...three, aNoticeOf([web], { thread: '9' })], isStuck: (notice) => notice.spec.thread === '9' }, ['open']],
-  ['and takes nobody along who belongs elsewhere', { fixes: [aFix()], notices: [aNoticeOf([web], { chat: '-1' })], isStuck: () => true }, ['open']],
-  ['a successor that is told already joins nothing', { fixes: [aFix(), successor], notices: [told, aNoticeOf([successor], {}, posted(5))] }, []],
-  ['a successor whose news go elsewhere by now does not join here', { fixes: [aFix(), successor], notices: [told], addressesOf: () => [{ ...team, chat: '-1' }] }, ['open']],
-  ['who waits for a rehearsal is looked at again', { fixes: [aFix(), aFix({ n: 2, unrehearsed: true })], seen: ({ metadata }) => ({ firstMs: nowMs - (metadata.uid === uidOf(1) ? 60_000 : 2_000) }) }, ['open'], 8_000],
-]; // prettier-ignore
+  [
+    'a rehearsal that came after the patience does not begin the wait again',
+    { fixes: [aFix()], seen: seenAgo(12_000, 1_000) },
+    ['open'],
+  ],
+  [
+    'a message that cannot leave is no message of the last minute',
+    {
+      fixes: [aFix()],
+      notices: [...three, aNoticeOf([web], { thread: '9' })],
+      isStuck: (notice) => notice.spec.thread === '9',
+    },
+    ['open'],
+  ],
+  [
+    'and takes nobody along who belongs elsewhere',
+    { fixes: [aFix()], notices: [aNoticeOf([web], { chat: '-1' })], isStuck: () => true },
+    ['open'],
+  ],
+  [
+    'a successor that is told already joins nothing',
+    { fixes: [aFix(), successor], notices: [told, aNoticeOf([successor], {}, posted(5))] },
+    [],
+  ],
+  [
+    'a successor whose news go elsewhere by now does not join here',
+    { fixes: [aFix(), successor], notices: [told], addressesOf: () => [{ ...team, chat: '-1' }] },
+    ['open'],
+  ],
+  [
+    'who waits for a rehearsal is looked at again',
+    {
+      fixes: [aFix(), aFix({ n: 2, unrehearsed: true })],
+      seen: ({ metadata }) => ({ firstMs: nowMs - (metadata.uid === uidOf(1) ? 60_000 : 2_000) }),
+    },
+    ['open'],
+    8_000,
+  ],
+];
 for (const [name, facts, want, againInMs] of plans)
   test(name, () => {
-    const plan = planMessages({ fixes: [], notices: [], nowMs, coalesceMs: 5_000, maxPerMinute: 4,
-    stormOver: 10, addressesOf: () => [team], seen: seenAgo(60_000, 60_000), postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined), isStuck: () => false, isPosting: () => false, alsoSentAtMs: () => [], ...facts }); // prettier-ignore
-    const said = plan.steps.map((step) => (step.do === 'join' ? 'join' : ['open', step.address.thread].filter(Boolean).join(' '))); // prettier-ignore
+    const plan = planMessages({
+      fixes: [],
+      notices: [],
+      nowMs,
+      coalesceMs: 5_000,
+      maxPerMinute: 4,
+      stormOver: 10,
+      addressesOf: () => [team],
+      seen: seenAgo(60_000, 60_000),
+      postedAtMs: ({ status }) => (status?.postedAt ? Date.parse(status.postedAt) : undefined),
+      isStuck: () => false,
+      isPosting: () => false,
+      alsoSentAtMs: () => [],
+      ...facts,
+    });
+    const said = plan.steps.map((step) =>
+      step.do === 'join' ? 'join' : ['open', step.address.thread].filter(Boolean).join(' '),
+    );
     assert.deepEqual([said, plan.againInMs], [want, againInMs]);
   });
 
@@ -55,8 +113,13 @@ for (const [name, facts, want, againInMs] of plans)
 
 const hash = (fix: Remediation) => stateHash([fix], aContext());
 const preview = (diff: string) => aFix({ status: { preview: { diff, targetHash: 'abc', at: at('02:12:36') } } });
-const rehearsal = (message: string) => aFix({ unrehearsed: true, conditions: [condition('Rehearsed', '02:12:36', { status: 'False', message })] }); // prettier-ignore
-const confirmation = (status: 'True' | 'False') => aFix({ unrehearsed: true, conditions: [condition('Rehearsed', '02:12:36'), condition('Confirmed', '02:12:36', { status })] }); // prettier-ignore
+const rehearsal = (message: string) =>
+  aFix({ unrehearsed: true, conditions: [condition('Rehearsed', '02:12:36', { status: 'False', message })] });
+const confirmation = (status: 'True' | 'False') =>
+  aFix({
+    unrehearsed: true,
+    conditions: [condition('Rehearsed', '02:12:36'), condition('Confirmed', '02:12:36', { status })],
+  });
 const by = (who: string) => aFix({ phase: 'Approved', approval: { ...approvedByAda, by: who } });
 const edits: [string, Remediation, Remediation][] = [
   ['another diff', preview('a'), preview('b')],
@@ -139,7 +202,7 @@ test('a Notice that somebody deletes is made and posted anew', async () => {
     desk.server.watch(() => {});
     await desk.server.api.delete({ kind: 'Notice', namespace: 'tapfix', name: notice!.metadata.name });
     if (how === 'event')
-      outbox.onNotice({ type: 'gone', namespace: 'tapfix', name: notice!.metadata.name, uid: notice!.metadata.uid }); // prettier-ignore
+      outbox.onNotice({ type: 'gone', namespace: 'tapfix', name: notice!.metadata.name, uid: notice!.metadata.uid });
     else outbox.onNotices([]);
     await desk.clock.advance(10_000);
     assert.equal(desk.posts().length, 2, how);
@@ -154,21 +217,37 @@ test('a member whose joining is tried again is in the message once', async () =>
   desk.server.fail('patch', 'lost after');
   outbox.onFix(upsert(web));
   await desk.clock.advance(30_000);
-  assert.deepEqual(desk.server.all().map(({ spec }) => spec.members.map(({ uid }) => uid)), [[1, 2].map(uidOf)]); // prettier-ignore
+  assert.deepEqual(
+    desk.server.all().map(({ spec }) => spec.members.map(({ uid }) => uid)),
+    [[1, 2].map(uidOf)],
+  );
 });
 
 test('the answer to a press is shown at once however much happens in the chat, and is one of its twelve edits a minute', async () => {
   const desk = aDesk({ config: { approval: { ...aConfig().approval, confirm: ['RolloutUndo'] } } });
   const { outbox, confirms } = desk.startWith([aFix(), web]);
   await desk.clock.advance(5_100);
-  const applied = (ready: number) => aFix({ n: 2, name: 'web', phase: 'Applied', approval: approvedByAda, status: { sightings: { count: 1, lastSeen: at('02:13:00'), ready, desired: 30 } } }); // prettier-ignore
+  const applied = (ready: number) =>
+    aFix({
+      n: 2,
+      name: 'web',
+      phase: 'Applied',
+      approval: approvedByAda,
+      status: { sightings: { count: 1, lastSeen: at('02:13:00'), ready, desired: 30 } },
+    });
   for (let ready = 1; ready <= 14; ready++) {
     outbox.onFix(upsert(applied(ready)));
     await desk.clock.advance(100);
   }
   assert.equal(desk.edits().length, 10);
   const notice = desk.server.all()[0]!.metadata.name;
-  confirms.arm(uidOf(1), { by: 'telegram:123456789', name: 'Ada', untilMs: desk.clock.now() + 30_000, channel: 'telegram', notice }); // prettier-ignore
+  confirms.arm(uidOf(1), {
+    by: 'telegram:123456789',
+    name: 'Ada',
+    untilMs: desk.clock.now() + 30_000,
+    channel: 'telegram',
+    notice,
+  });
   await desk.clock.advance(100);
   assert.equal(desk.edits().length, 11);
   outbox.onFix(upsert(aFix({ approval: approvedByAda })));
@@ -197,13 +276,29 @@ function aSlowDesk() {
   const server = fakeNotices();
   const fine = async (): Promise<void> => undefined;
   const vendor = { post: fine, edit: fine, posts: 0 };
-  const channel: Channel = { name: 'telegram', post: async () => (await vendor.post(), String(++vendor.posts)), edit: () => vendor.edit(), run: async () => {}, health: () => ({ ok: true, detail: '' }) }; // prettier-ignore
+  const channel: Channel = {
+    name: 'telegram',
+    post: async () => (await vendor.post(), String(++vendor.posts)),
+    edit: () => vendor.edit(),
+    run: async () => {},
+    health: () => ({ ok: true, detail: '' }),
+  };
   const warned: string[] = [];
   const log = { ...silentLog, warn: (fields: object) => void warned.push((fields as { reason: string }).reason) };
   const deleted: unknown[] = [];
   const { signal } = new AbortController();
   const remove = async (...call: unknown[]) => (deleted.push(call[1]), server.api.delete(call[0] as never));
-  const outbox = createOutbox({ api: { ...server.api, delete: remove as never }, clock, log, current: () => aConfig(), channels: () => new Map([['telegram', channel]]), namespace: 'tapfix', timeZone: 'UTC', confirms: createConfirms({ clock, signal }), signal }); // prettier-ignore
+  const outbox = createOutbox({
+    api: { ...server.api, delete: remove as never },
+    clock,
+    log,
+    current: () => aConfig(),
+    channels: () => new Map([['telegram', channel]]),
+    namespace: 'tapfix',
+    timeZone: 'UTC',
+    confirms: createConfirms({ clock, signal }),
+    signal,
+  });
   server.watch((change) => outbox.onNotice(change));
   outbox.onNotices([]);
   outbox.onFixes([aFix()]);
@@ -216,7 +311,10 @@ test('who comes while a message is being posted is told in the next one', async 
   await clock.advance(6_000);
   outbox.onFix(upsert(web));
   await clock.advance(60_000);
-  assert.deepEqual(server.all().map(({ spec }) => spec.members.length), [1, 1]); // prettier-ignore
+  assert.deepEqual(
+    server.all().map(({ spec }) => spec.members.length),
+    [1, 1],
+  );
 });
 
 test('trouble is said once until it works again, and no secret is in what is said or kept', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChannelName } from '../../../src/channels/channel.ts';
 import type { Config } from '../../../src/config/schema.ts';
-import { createReminders } from '../../../src/notices/reminders.ts';
+import { createReminders } from '../../../src/notices/outbox/reminder-writer.ts';
 import { aFix } from '../../support/fixes.ts';
 import { aDesk, silentLog, upsert } from './desk.ts';
 
@@ -36,7 +36,8 @@ function aDeskWithReminders() {
   return { ...desk, outbox, stop, created };
 }
 
-const heard = ({ said }: Pick<ReturnType<typeof aDesk>, 'said'>): string[] => said.map(({ what, chat }) => `${what} ${chat}`); // prettier-ignore
+const heard = ({ said }: Pick<ReturnType<typeof aDesk>, 'said'>): string[] =>
+  said.map(({ what, chat }) => `${what} ${chat}`);
 
 const elsewhere = (config: Config): void =>
   void Object.assign(config.channels.telegram!, { routes: [{ namespaces: ['shop'], chat: '-100600' }] });
@@ -115,5 +116,8 @@ test('once the configuration names the new id nothing changes', async () => {
   outbox.onFix(upsert(aFix({ n: 2, name: 'web' })));
   await desk.clock.advance(60_000);
   assert.deepEqual(heard(desk), ['post -1007', 'post -1007']);
-  assert.deepEqual(desk.server.all().map(({ spec }) => spec.chat), ['-1007', '-1007']); // prettier-ignore
+  assert.deepEqual(
+    desk.server.all().map(({ spec }) => spec.chat),
+    ['-1007', '-1007'],
+  );
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { GroupFacts } from '../../../src/notices/group-facts.ts';
-import { planMessages } from '../../../src/notices/group.ts';
-import type { Address } from '../../../src/notices/route.ts';
+import { planMessages } from '../../../src/notices/plan/coalesce.ts';
+import type { Address } from '../../../src/notices/plan/route.ts';
+import type { GroupFacts } from '../../../src/notices/plan/waiting.ts';
 import { aFix, aNotice, aNoticeOf, at, condition } from '../../support/fixes.ts';
 
 const nowMs = Date.parse(at('02:13:00'));
@@ -68,7 +68,13 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
   },
   {
     name: 'over before it was told',
-    facts: { fixes: [aFix({ phase: 'Resolved' }), aFix({ n: 2, phase: 'Rejected' }), aFix({ n: 3, phase: 'Expired', conditions: [condition('IncidentCleared', '02:12:50')] })] }, // prettier-ignore
+    facts: {
+      fixes: [
+        aFix({ phase: 'Resolved' }),
+        aFix({ n: 2, phase: 'Rejected' }),
+        aFix({ n: 3, phase: 'Expired', conditions: [condition('IncidentCleared', '02:12:50')] }),
+      ],
+    },
     said: [],
   },
   {
@@ -147,7 +153,11 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
   },
   {
     name: 'a successor that joins in one channel is still told in the other',
-    facts: { fixes: [aFix(), aFix({ n: 2, name: 'later', spec: { follows } })], notices: [told], addressesOf: () => [team, { channel: 'console', chat: 'console' }] }, // prettier-ignore
+    facts: {
+      fixes: [aFix(), aFix({ n: 2, name: 'later', spec: { follows } })],
+      notices: [told],
+      addressesOf: () => [team, { channel: 'console', chat: 'console' }],
+    },
     said: [`join ${told.metadata.name}: later`, 'open console: later'],
   },
   {

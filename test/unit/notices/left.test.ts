@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { whyLeft } from '../../../src/notices/left.ts';
+import { whyLeft } from '../../../src/notices/plan/unwatched.ts';
 import { aConfig } from '../../support/config.ts';
 import { aFix, aNotice } from '../../support/fixes.ts';
 
@@ -22,7 +22,12 @@ const cases: [string, Remediation, Partial<Config>, RegExp | string | undefined]
   ['one that failed still says how to put it back', inPhase(aFix(), 'Failed'), elsewhere, undefined],
   ['one that is over stays as it is', inPhase(aFix(), 'Recovered'), elsewhere, undefined],
   ['a channel that was removed', aFix(), { channels: { console: {} } }, /^tapfix no longer writes here/],
-  ['there also of what is being applied', inPhase(aFix(), 'Applied'), { channels: { console: {} } }, /^tapfix no longer writes here/], // prettier-ignore
+  [
+    'there also of what is being applied',
+    inPhase(aFix(), 'Applied'),
+    { channels: { console: {} } },
+    /^tapfix no longer writes here/,
+  ],
   ['but not of what is over', inPhase(aFix(), 'Recovered'), { channels: { console: {} } }, undefined],
 ];
 for (const [name, fix, config, want] of cases)

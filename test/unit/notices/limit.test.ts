@@ -96,7 +96,13 @@ test('forty messages to a vendor that does not answer delay nobody in another ch
   await desk.clock.advance(6_000);
   outbox.onFix(upsert(aFix({ n: 99, name: 'web' })));
   await desk.clock.advance(6_000);
-  assert.deepEqual(desk.said.map(({ chat, headlines }) => [chat, headlines[0]]), [['C1', '40 incidents in one minute, prod-eu'], ['-100500', 'web keeps crashing, 0/3 ready']]); // prettier-ignore
+  assert.deepEqual(
+    desk.said.map(({ chat, headlines }) => [chat, headlines[0]]),
+    [
+      ['C1', '40 incidents in one minute, prod-eu'],
+      ['-100500', 'web keeps crashing, 0/3 ready'],
+    ],
+  );
 });
 
 test('whatever happens in a chat, it is edited at most twelve times in any minute, and shows the newest in the end', async () => {
@@ -105,7 +111,11 @@ test('whatever happens in a chat, it is edited at most twelve times in any minut
   const { outbox } = desk.startWith(fixes);
   await desk.clock.advance(6_000);
   for (let n = 0; n < 120; n++) {
-    const fix = aFix({ n: (n % 5) + 1, name: `svc-${n % 5}`, status: { preview: { diff: `image ${n}`, targetHash: `${n}`, at: at('02:12:36') } } }); // prettier-ignore
+    const fix = aFix({
+      n: (n % 5) + 1,
+      name: `svc-${n % 5}`,
+      status: { preview: { diff: `image ${n}`, targetHash: `${n}`, at: at('02:12:36') } },
+    });
     outbox.onFix(upsert(fix));
     await desk.clock.advance(1_000);
   }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { undoIntro } from '../../../src/kube/remediation.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
-import { composeDetails } from '../../../src/notices/details.ts';
-import type { Line, Message } from '../../../src/notices/message.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
+import { composeDetails } from '../../../src/notices/cards/details.ts';
+import type { Line, Message } from '../../../src/notices/cards/message.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { aFix, aQuotaFix, at } from '../../support/fixes.ts';
 
@@ -43,6 +43,8 @@ test('Details keep to themselves what the card does', () => {
   const diff = 'app args  --db=postgres://app:hunter2@db/shop → --db=postgres://app:hunter3@db/shop';
   const fix = aFix({ status: { preview: { diff, targetHash: 'abc', at: at('02:12:36') } } });
   const details = linesOf(composeDetails(fix, [], aContext()), 'Fix');
-  assert.deepEqual(details[1], { code: 'app args  --db=postgres://[redacted]@db/shop → --db=postgres://[redacted]@db/shop' }); // prettier-ignore
+  assert.deepEqual(details[1], {
+    code: 'app args  --db=postgres://[redacted]@db/shop → --db=postgres://[redacted]@db/shop',
+  });
   assert.doesNotMatch(JSON.stringify(composeMessage([fix], aContext())), /hunter/);
 });

@@ -246,7 +246,12 @@ test('the question "really?" swaps the buttons at once and is taken back after 3
   const desk = aDesk({ config: { approval: { ...aDesk().config.approval, confirm: ['RolloutUndo'] } } });
   const { confirms } = desk.startWith([aFix()]);
   await desk.clock.advance(5_100);
-  const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: desk.clock.now() + 30_000, channel: 'telegram' } as const; // prettier-ignore
+  const asked = {
+    by: 'telegram:123456789',
+    name: 'Ada',
+    untilMs: desk.clock.now() + 30_000,
+    channel: 'telegram',
+  } as const;
   confirms.arm(aFix().metadata.uid, { ...asked, notice: 'another' });
   await desk.clock.advance(100);
   assert.equal(desk.edits().length, 0, 'it was asked on another message');

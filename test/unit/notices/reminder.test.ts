@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { planReminders, type ReminderFacts } from '../../../src/notices/reminder.ts';
+import { planReminders, type ReminderFacts } from '../../../src/notices/plan/reminder.ts';
 import { aFix, aNotice, aNoticeOf, approvedByAda, at, condition, executed } from '../../support/fixes.ts';
 
 const minutes = (n: number): number => n * 60_000;
@@ -15,7 +15,13 @@ const withNote = (fix: Remediation, annotations: Record<string, string>): Remedi
 const taken = (fix: Remediation): Remediation => withNote(fix, { 'tapfix.dev/acknowledged-by': 'telegram:222' });
 const snoozed = (fix: Remediation, until: string): Remediation => withNote(fix, { 'tapfix.dev/snoozed-until': until });
 const failed = (over = {}): Remediation =>
-  aFix({ phase: 'Failed', approval: approvedByAda, status: { execution: executed }, conditions: [condition('Failed', '02:24:12', { reason: 'NotRecovered' })], ...over }); // prettier-ignore
+  aFix({
+    phase: 'Failed',
+    approval: approvedByAda,
+    status: { execution: executed },
+    conditions: [condition('Failed', '02:24:12', { reason: 'NotRecovered' })],
+    ...over,
+  });
 
 function plan(members: Remediation[], over: Partial<ReminderFacts> & { form?: 'card' | 'storm' | 'reminder' } = {}) {
   const { form = 'card', ...rest } = over;
@@ -28,7 +34,9 @@ function plan(members: Remediation[], over: Partial<ReminderFacts> & { form?: 'c
     isMuted: () => false,
     ...rest,
   });
-  const said = due.map(({ kind, members: about }) => `${kind}: ${about.map(({ spec }) => spec.incident.object.name).join()}`); // prettier-ignore
+  const said = due.map(
+    ({ kind, members: about }) => `${kind}: ${about.map(({ spec }) => spec.incident.object.name).join()}`,
+  );
   return { said, againInMs, due };
 }
 
@@ -46,7 +54,11 @@ const rows: [string, ReturnType<typeof plan>, string[]][] = [
   ['it is being fixed', plan([aFix({ approval: approvedByAda, phase: 'Applied' })]), []],
   ['it healed', plan([aFix({ phase: 'Resolved' })]), []],
   ['nobody decided in time, and it goes on', plan([aFix({ phase: 'Expired' })]), ['unanswered: checkout']],
-  ['several in one message: one reminder', plan([aFix(), critical, aNotice(), taken(aFix({ n: 2, name: 'web' }))]), ['unanswered: checkout,mail']],
+  [
+    'several in one message: one reminder',
+    plan([aFix(), critical, aNotice(), taken(aFix({ n: 2, name: 'web' }))]),
+    ['unanswered: checkout,mail'],
+  ],
   ['a storm', plan([aFix(), critical], { form: 'storm' }), ['unanswered: checkout,mail']],
   ['of a reminder nobody is reminded', plan([aFix()], { form: 'reminder' }), []],
   ['a snooze that is over', plan([snoozed(aFix(), at('02:20:00'))]), ['snoozeOver: checkout']],
@@ -54,12 +66,22 @@ const rows: [string, ReturnType<typeof plan>, string[]][] = [
   ['a snooze that ended long ago', plan([snoozed(aFix(), at('02:20:00'))], { nowMs: postedMs + minutes(90) }), []],
   ['a snooze that is no time', plan([snoozed(aFix(), 'later')]), []],
   ['the fix failed', plan([failed()], { nowMs: postedMs + minutes(12) }), ['failed: checkout']],
-  ['it failed, and somebody who is on it approved it', plan([taken(failed())], { nowMs: postedMs + minutes(12) }), ['failed: checkout']],
+  [
+    'it failed, and somebody who is on it approved it',
+    plan([taken(failed())], { nowMs: postedMs + minutes(12) }),
+    ['failed: checkout'],
+  ],
   ['it failed while it is silent', plan([snoozed(failed(), at('03:00:00'))], { nowMs: postedMs + minutes(12) }), []],
   ['it failed before it was told', plan([failed({ conditions: [condition('Failed', '02:12:00')] })]), []],
   ['it failed hours ago', plan([failed()], { nowMs: postedMs + minutes(120) }), []],
-  ['it failed, and is well by now', plan([failed({ conditions: [condition('Failed', '02:24:12'), condition('IncidentCleared', '02:25:00')] })], { nowMs: postedMs + minutes(13) }), []],
-]; // prettier-ignore
+  [
+    'it failed, and is well by now',
+    plan([failed({ conditions: [condition('Failed', '02:24:12'), condition('IncidentCleared', '02:25:00')] })], {
+      nowMs: postedMs + minutes(13),
+    }),
+    [],
+  ],
+];
 for (const [name, { said }, want] of rows) test(`who is reminded: ${name}`, () => assert.deepEqual(said, want));
 
 test('the next look is when the first falls due', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressesOf, everyChat } from '../../../src/notices/route.ts';
-import { nameOf, someoneMayApprove } from '../../../src/notices/people.ts';
+import { nameOf, someoneMayApprove } from '../../../src/notices/cards/people.ts';
+import { addressesOf, everyChat } from '../../../src/notices/plan/route.ts';
 import { aConfig } from '../../support/fixes.ts';
 
 const routes = [

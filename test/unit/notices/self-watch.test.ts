@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sight } from '../../../src/kube/contact.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { createSelfWatch } from '../../../src/notices/self-watch.ts';
 import { iso } from '../../../src/lib/clock.ts';
+import { createSelfWatch } from '../../../src/notices/outbox/self-watch.ts';
 import { aFix } from '../../support/fixes.ts';
 import { aDesk, silentLog, upsert } from './desk.ts';
 
@@ -43,7 +43,10 @@ function aHouse(over: Parameters<typeof aDesk>[0] = {}) {
   /** All watches were without contact for so long, until now. */
   function wasAway(ms: number): void {
     const gaps = [{ fromMs: clock.now() - ms, untilMs: clock.now(), why: 'unreachable' as const }];
-    sights = [{ kind: 'Pod', synced: true, gaps }, { kind: 'Event', synced: true, gaps }]; // prettier-ignore
+    sights = [
+      { kind: 'Pod', synced: true, gaps },
+      { kind: 'Event', synced: true, gaps },
+    ];
   }
   const see = (...all: Sight[]): void => void (sights = all);
   return { ...desk, start, wasAway, see, counted };
@@ -62,14 +65,24 @@ test('blindness is said once in each chat, with what was found for it, and count
   await house.clock.advance(10_000);
   const words = 'tapfix was blind 03:05 to 03:12 CET (API server unreachable); caught up';
   const own = house.said.filter(({ headlines }) => headlines[0]!.startsWith('tapfix'));
-  assert.deepEqual(own.map(({ what, chat, headlines }) => [what, chat, headlines[0]]).sort(), [['post', '-100500', words], ['post', '-100900', words]]); // prettier-ignore
-  for (const fix of [foundAt(backMs + 1_000, 2), foundAt(backMs + 3_000, 3), foundAt(backMs + 16_000, 4), foundAt(backMs + 1_000, 5, 'payments')]) outbox.onFix(upsert(fix)); // prettier-ignore
+  assert.deepEqual(own.map(({ what, chat, headlines }) => [what, chat, headlines[0]]).sort(), [
+    ['post', '-100500', words],
+    ['post', '-100900', words],
+  ]);
+  for (const fix of [
+    foundAt(backMs + 1_000, 2),
+    foundAt(backMs + 3_000, 3),
+    foundAt(backMs + 16_000, 4),
+    foundAt(backMs + 1_000, 5, 'payments'),
+  ])
+    outbox.onFix(upsert(fix));
   await house.clock.advance(60_000);
-  const newest = (chat: string) => house.said.findLast((one) => one.chat === chat && one.headlines[0]!.startsWith('tapfix'))!; // prettier-ignore
-  assert.deepEqual([newest('-100500'), newest('-100900')].map(({ what, headlines }) => `${what} ${headlines[0]}`), [
-    `edit ${words}, 2 incidents found`,
-    `edit ${words}, 1 incident found`,
-  ]); // prettier-ignore
+  const newest = (chat: string) =>
+    house.said.findLast((one) => one.chat === chat && one.headlines[0]!.startsWith('tapfix'))!;
+  assert.deepEqual(
+    [newest('-100500'), newest('-100900')].map(({ what, headlines }) => `${what} ${headlines[0]}`),
+    [`edit ${words}, 2 incidents found`, `edit ${words}, 1 incident found`],
+  );
   assert.deepEqual(house.counted, ['blind']);
 });
 
@@ -134,7 +147,9 @@ test('started again: not a word about what was said', async () => {
 });
 
 test('it counts against the limit of new messages like any other, and waits for its turn', async () => {
-  const house = aHouse({ config: { notices: { coalesce: 0, maxPerMinute: 1, storm: { incidents: 10 }, reminder: 0 } } }); // prettier-ignore
+  const house = aHouse({
+    config: { notices: { coalesce: 0, maxPerMinute: 1, storm: { incidents: 10 }, reminder: 0 } },
+  });
   house.start([foundAt(house.clock.now() - 900_000, 1)]);
   await house.clock.advance(5_000);
   assert.equal(house.posts().length, 1);
@@ -148,17 +163,25 @@ test('it counts against the limit of new messages like any other, and waits for 
 test('what cannot be seen is said while it lasts, and its end in the same message', async () => {
   const house = aHouse();
   const nowMs = house.clock.now();
-  const trouble = { sinceMs: nowMs - 70_000, failingSinceMs: nowMs - 69_000, failedAtMs: nowMs, why: 'forbidden' as const }; // prettier-ignore
+  const trouble = {
+    sinceMs: nowMs - 70_000,
+    failingSinceMs: nowMs - 69_000,
+    failedAtMs: nowMs,
+    why: 'forbidden' as const,
+  };
   const events: Sight = { kind: 'Event', namespace: 'shop', synced: true, gaps: [] };
   house.see({ kind: 'Pod', namespace: 'shop', synced: true, gaps: [], trouble }, events);
   house.start();
   await house.clock.advance(120_000);
   house.see({ kind: 'Pod', namespace: 'shop', synced: true, gaps: [] }, events);
   await house.clock.advance(120_000);
-  assert.deepEqual(house.said.map(({ what, headlines }) => `${what} ${headlines[0]}`), [
-    'post tapfix cannot see pods in shop: forbidden; since 03:11 CET',
-    'edit tapfix could not see pods in shop 03:11 to 03:14 CET (forbidden); it can again',
-  ]); // prettier-ignore
+  assert.deepEqual(
+    house.said.map(({ what, headlines }) => `${what} ${headlines[0]}`),
+    [
+      'post tapfix cannot see pods in shop: forbidden; since 03:11 CET',
+      'edit tapfix could not see pods in shop 03:11 to 03:14 CET (forbidden); it can again',
+    ],
+  );
   assert.deepEqual(house.counted, ['unseen']);
 });
 

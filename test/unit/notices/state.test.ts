@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { stateHash } from '../../../src/notices/state.ts';
+import { stateHash } from '../../../src/notices/outbox/rendering.ts';
 import { aContext } from '../../golden/scenes.ts';
-import { aFix, aQuotaFix, approvedByAda, at, condition } from '../../support/fixes.ts';
+import { aFix, approvedByAda, aQuotaFix, at, condition } from '../../support/fixes.ts';
 
 const sightings = (ready: number, count = 14) => ({ count, lastSeen: at('02:15:00'), ready, desired: 3 });
 const hash = (fix: Remediation, over = {}) => stateHash([fix], aContext(over));

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { composeStorm } from '../../../src/notices/storm-words.ts';
+import { composeStorm } from '../../../src/notices/cards/storm-words.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { aFix } from '../../support/fixes.ts';
 
 const said = (...diagnoses: string[]): string =>
-  composeStorm(diagnoses.map((diagnosis, n) => aFix({ n: n + 1, name: `svc-${n}`, spec: { diagnosis } })), aContext()).cards[0]!.footer![0] as string; // prettier-ignore
+  composeStorm(
+    diagnoses.map((diagnosis, n) => aFix({ n: n + 1, name: `svc-${n}`, spec: { diagnosis } })),
+    aContext(),
+  ).cards[0]!.footer![0] as string;
 
 const table: [string, string[], string][] = [
   ['all say the same', ['exits 1', 'exits 1', 'exits 1'], '3 CrashLoop: exits 1'],

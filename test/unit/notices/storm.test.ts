@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Severity } from '../../../src/kube/remediation.ts';
-import type { GroupFacts } from '../../../src/notices/group-facts.ts';
-import { planMessages } from '../../../src/notices/group.ts';
+import { planMessages } from '../../../src/notices/plan/coalesce.ts';
+import type { GroupFacts } from '../../../src/notices/plan/waiting.ts';
 import { aFix, aNoticeOf, at } from '../../support/fixes.ts';
 import { aDesk, upsert } from './desk.ts';
 
@@ -48,7 +48,10 @@ const cases: { name: string; facts: Partial<GroupFacts>; said: string[] }[] = [
   { name: 'more than is configured', facts: { fixes: many(1, 11), stormOver: 20 }, said: ['open card of 11'] },
   {
     name: 'a storm waits for the window, not for rehearsals',
-    facts: { fixes: many(1, 12).map((fix) => ({ ...fix, status: { phase: 'Proposed' as const } })), seen: () => ({ firstMs: nowMs - 5_000 }) }, // prettier-ignore
+    facts: {
+      fixes: many(1, 12).map((fix) => ({ ...fix, status: { phase: 'Proposed' as const } })),
+      seen: () => ({ firstMs: nowMs - 5_000 }),
+    },
     said: ['open storm of 12'],
   },
   { name: 'the window is open', facts: { fixes: many(1, 12), ...late }, said: ['again in 3000'] },
@@ -89,12 +92,19 @@ const cases: { name: string; facts: Partial<GroupFacts>; said: string[] }[] = [
   },
   {
     name: 'many that are more severe: a storm message of their own',
-    facts: { fixes: [...many(1, 20, 'warning'), ...many(30, 15), ...many(50, 2, 'info')], notices: [stormOf(many(1, 20, 'warning'))] }, // prettier-ignore
+    facts: {
+      fixes: [...many(1, 20, 'warning'), ...many(30, 15), ...many(50, 2, 'info')],
+      notices: [stormOf(many(1, 20, 'warning'))],
+    },
     said: ['join 2', 'open storm of 15'],
   },
   {
     name: 'a storm that could not leave yet takes everything along',
-    facts: { fixes: [...many(1, 20, 'warning'), ...many(30, 15)], notices: [aNoticeOf(many(1, 20, 'warning'), { form: 'storm' })], isStuck: () => true }, // prettier-ignore
+    facts: {
+      fixes: [...many(1, 20, 'warning'), ...many(30, 15)],
+      notices: [aNoticeOf(many(1, 20, 'warning'), { form: 'storm' })],
+      isStuck: () => true,
+    },
     said: ['join 15'],
   },
   {
@@ -127,7 +137,10 @@ test('two hundred within ten seconds: one message, and two calls more in its fir
   await desk.clock.advance(60_000);
   assert.equal(desk.posts().length, 1);
   assert.match(desk.said.at(-1)!.headlines[0]!, /^200 incidents in one minute, prod-eu$/);
-  assert.deepEqual(desk.server.all().map(({ spec }) => [spec.form, spec.members.length]), [['storm', 200]]); // prettier-ignore
+  assert.deepEqual(
+    desk.server.all().map(({ spec }) => [spec.form, spec.members.length]),
+    [['storm', 200]],
+  );
 });
 
 test('three new ones a second are told as a storm from the first message on, and other messages keep quiet meanwhile', async () => {
@@ -137,14 +150,21 @@ test('three new ones a second are told as a storm from the first message on, and
   assert.equal(desk.said.length, 1);
   for (let n = 1; n <= 60; n++) {
     outbox.onFix(upsert(aFix({ n, name: `svc-${n}` })));
-    outbox.onFix(upsert(aFix({ n: 900, name: 'before', status: { preview: { diff: `${n}`, targetHash: `${n}`, at: at('02:12:36') } } }))); // prettier-ignore
+    outbox.onFix(
+      upsert(
+        aFix({ n: 900, name: 'before', status: { preview: { diff: `${n}`, targetHash: `${n}`, at: at('02:12:36') } } }),
+      ),
+    );
     await desk.clock.advance(n < 3 ? 1_000 : 333);
   }
   await desk.clock.advance(30_000);
   const [storm] = desk.said.filter(({ what }) => what === 'post').slice(1);
   assert.match(storm!.headlines[0]!, /^\d+ incidents in one minute/);
   const during = desk.said.filter(({ atMs }) => atMs >= storm!.atMs && atMs < storm!.atMs + 29_000);
-  assert.deepEqual(during.map(({ what }) => what), ['post']); // prettier-ignore
+  assert.deepEqual(
+    during.map(({ what }) => what),
+    ['post'],
+  );
 });
 
 const rush: { name: string; seen: number[]; said: string[] }[] = [
@@ -156,8 +176,12 @@ const rush: { name: string; seen: number[]; said: string[] }[] = [
 for (const { name, seen, said } of rush)
   test(name, () => {
     const fixes = many(1, seen.length);
-    const firstMs = (uid: string): number => nowMs - seen[fixes.findIndex(({ metadata }) => metadata.uid === uid)]! * 1000; // prettier-ignore
-    assert.deepEqual(plan({ fixes, seen: ({ metadata }) => ({ firstMs: firstMs(metadata.uid), rehearsedMs: firstMs(metadata.uid) }) }), said); // prettier-ignore
+    const firstMs = (uid: string): number =>
+      nowMs - seen[fixes.findIndex(({ metadata }) => metadata.uid === uid)]! * 1000;
+    assert.deepEqual(
+      plan({ fixes, seen: ({ metadata }) => ({ firstMs: firstMs(metadata.uid), rehearsedMs: firstMs(metadata.uid) }) }),
+      said,
+    );
   });
 
 test('when the storm is over the next incident is told as ever', async () => {

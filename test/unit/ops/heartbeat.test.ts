@@ -33,7 +33,13 @@ function aHeart(over: { every?: number; url?: string } = {}) {
 test('it is pinged at once, and then as often as asked for', async () => {
   const { clock, beats, asked, stop, ended } = aHeart();
   await clock.advance(180_000);
-  assert.deepEqual([beats, asked], [['sent', 'sent', 'sent', 'sent'], [url, url, url, url]]); // prettier-ignore
+  assert.deepEqual(
+    [beats, asked],
+    [
+      ['sent', 'sent', 'sent', 'sent'],
+      [url, url, url, url],
+    ],
+  );
   stop.abort();
   await ended;
 });
@@ -65,14 +71,21 @@ test('a failure is logged once, counted each time, tried again after ten seconds
   world.answer = async () => {};
   await clock.advance(15_000);
   assert.deepEqual(beats, ['sent', 'failed', 'failed', 'failed', 'sent']);
-  assert.deepEqual(logged.map(({ level, message }) => `${level} ${message}`), ['warn heartbeat not sent', 'info heartbeat is sent again']); // prettier-ignore
+  assert.deepEqual(
+    logged.map(({ level, message }) => `${level} ${message}`),
+    ['warn heartbeat not sent', 'info heartbeat is sent again'],
+  );
 });
 
 test('neither the path nor the query of its address is ever logged', async () => {
   const { clock, logged, world } = aHeart({ every: 1_000 });
-  world.answer = async () => Promise.reject(new Error(`cannot GET ${url}, nor /ping/s3cret?key=s3cret2, nor ?key=s3cret2`)); // prettier-ignore
+  world.answer = async () =>
+    Promise.reject(new Error(`cannot GET ${url}, nor /ping/s3cret?key=s3cret2, nor ?key=s3cret2`));
   await clock.advance(2_000);
-  assert.deepEqual(logged.map(({ fields }) => fields), [{ to: 'watch.example.com', reason: 'cannot GET ..., nor ......, nor ...' }]); // prettier-ignore
+  assert.deepEqual(
+    logged.map(({ fields }) => fields),
+    [{ to: 'watch.example.com', reason: 'cannot GET ..., nor ......, nor ...' }],
+  );
 });
 
 test('whoever does not answer is given up after ten seconds, and asked again', async () => {
@@ -138,7 +151,8 @@ test('a url that is removed is not pinged again', async () => {
 
 test('stopping cuts short what is under way, and is no failure', async () => {
   const { clock, beats, world, stop, ended } = aHeart();
-  world.answer = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))); // prettier-ignore
+  world.answer = (signal) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
   await clock.advance(61_000);
   stop.abort();
   await ended;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ping } from '../../../src/ops/ping.ts';
+import { ping } from '../../../src/ops/heartbeat.ts';
 import { scriptedServer, type Step } from '../../support/scripted-server.ts';
 
 const answer =
@@ -22,7 +22,10 @@ for (const [name, step, refusal] of cases)
     const server = await scriptedServer();
     t.after(() => server.close());
     server.script(step);
-    const said = await ping(`${server.url}/ping/abc?x=1`, new AbortController().signal).then(() => '', (error: Error) => error.message); // prettier-ignore
+    const said = await ping(`${server.url}/ping/abc?x=1`, new AbortController().signal).then(
+      () => '',
+      (error: Error) => error.message,
+    );
     if (refusal) assert.match(said, refusal);
     else assert.equal(said, '');
     const [seen, ...others] = server.seen;

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pageOf } from '../../../src/explain/explanation.ts';
 import { createLedger } from '../../../src/incidents/ledger.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
-import { readLedger } from '../../../src/ops/read-ledger.ts';
 import { createReadiness } from '../../../src/ops/readiness.ts';
-import { startServer } from '../../../src/ops/server.ts';
-import { pageOf } from '../../../src/explain/ledger-words.ts';
+import { readLedger, startServer } from '../../../src/ops/server.ts';
 import { scriptedServer } from '../../support/scripted-server.ts';
 
 const question = { namespace: 'shop', kind: 'Deployment', name: 'check&out' };
@@ -17,12 +16,29 @@ test('what a watcher keeps is what is understood', async (t) => {
   ledger.arrived();
   ledger.ended('ClassDisabled', { workload: 'shop/Deployment/check&out', class: 'CrashLoop', reason: 'BackOff' });
   ledger.arrived();
-  ledger.waits('shop/ResourceQuota/tight', { workload: 'shop/Deployment/check&out', class: 'QuotaExceeded', reason: 'FailedCreate' }); // prettier-ignore
-  const server = await startServer({ host: '127.0.0.1', port: 0, metrics: createMetrics(), readiness: createReadiness(), ledger, log }); // prettier-ignore
+  ledger.waits('shop/ResourceQuota/tight', {
+    workload: 'shop/Deployment/check&out',
+    class: 'QuotaExceeded',
+    reason: 'FailedCreate',
+  });
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    metrics: createMetrics(),
+    readiness: createReadiness(),
+    ledger,
+    log,
+  });
   t.after(() => server.close());
   const page = pageOf(await readLedger(`http://127.0.0.1:${server.port}`, question));
-  assert.deepEqual(page?.outcomes.map(({ outcome, class: of, count }) => [outcome, of, count]), [['ClassDisabled', 'CrashLoop', 1]]); // prettier-ignore
-  assert.deepEqual(page?.waiting.map(({ class: of }) => of), ['QuotaExceeded']); // prettier-ignore
+  assert.deepEqual(
+    page?.outcomes.map(({ outcome, class: of, count }) => [outcome, of, count]),
+    [['ClassDisabled', 'CrashLoop', 1]],
+  );
+  assert.deepEqual(
+    page?.waiting.map(({ class: of }) => of),
+    ['QuotaExceeded'],
+  );
 });
 
 const answers: [string, number, string, RegExp][] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseTelegramHtml } from '../../../scripts/pictures/telegram-html.ts';
 import { telegram } from '../../../scripts/pictures/telegram.ts';
-import { composeMessage } from '../../../src/notices/compose.ts';
+import { composeMessage } from '../../../src/notices/cards/compose.ts';
 import { scenes } from '../../golden/scenes.ts';
 
 test('a message becomes the tree that Telegram would show', () => {

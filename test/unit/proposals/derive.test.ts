@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory } from '../../../src/health/history.ts';
 import { viewReplicaSet } from '../../../src/kube/views.ts';
-import { limitsInWords } from '../../../src/proposals/quota-exceeded.ts';
-import { derive, withUndo, type Subject } from '../../../src/proposals/derive.ts';
+import { limitsInWords } from '../../../src/proposals/cases/quota-exceeded.ts';
+import { derive, type Subject, withUndo } from '../../../src/proposals/derive.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeServer } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -65,7 +65,10 @@ test('a quota in words: its limits, who made it, whom it blocks, and how to put 
   assert.equal(derived?.diagnosis, 'pods 1, already used 0, a pod asks 1');
   assert.deepEqual(derived?.changed, ['2026-11-16T03:12:00.000Z ResourceQuota created by gitops-bot']);
   assert.deepEqual(derived?.evidence, ['ready when noticed: api 0/2, web 0/2']);
-  assert.match(derived?.rationale ?? '', /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with:\n/); // prettier-ignore
+  assert.match(
+    derived?.rationale ?? '',
+    /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with:\n/,
+  );
 });
 
 test('a quota with room for one of two that it refused still stands in the way of the other', async () => {
@@ -83,7 +86,13 @@ function refusedBy(server: ReturnType<typeof fakeServer>, name: string, quotas: 
   for (const [n, quota] of quotas.entries()) {
     const message = `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
     const lastTimestamp = `2026-11-16T03:11:${50 - n}Z`;
-    server.seed('Event', 'shop', { metadata: { name: `${set}.${quota}` }, reason: 'FailedCreate', message, involvedObject, lastTimestamp }); // prettier-ignore
+    server.seed('Event', 'shop', {
+      metadata: { name: `${set}.${quota}` },
+      reason: 'FailedCreate',
+      message,
+      involvedObject,
+      lastTimestamp,
+    });
   }
 }
 
@@ -95,7 +104,11 @@ for (const [who, want] of [
     const { server, ask } = aCluster();
     server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '1' } } });
     for (const name of ['full', 'roomy'])
-      server.seed('ResourceQuota', 'shop', { metadata: { name }, spec: { hard: { pods: '1' } }, status: { used: { pods: name === 'full' ? '1' : '0' } } }); // prettier-ignore
+      server.seed('ResourceQuota', 'shop', {
+        metadata: { name },
+        spec: { hard: { pods: '1' } },
+        status: { used: { pods: name === 'full' ? '1' : '0' } },
+      });
     for (const name of who) refusedBy(server, name, ['tight', 'full', 'roomy']);
     const derived = await ask(quota);
     assert.equal(derived?.action?.type, 'DeleteResourceQuota');
@@ -158,7 +171,9 @@ const refusals = [
     name: 'a quota that Argo CD tracks',
     subject: quota,
     prepare: (server: ReturnType<typeof fakeServer>) =>
-      server.change('ResourceQuota', 'shop', 'tight', { metadata: { annotations: { 'argocd.argoproj.io/tracking-id': 'platform:/ResourceQuota:shop/tight' } } }), // prettier-ignore
+      server.change('ResourceQuota', 'shop', 'tight', {
+        metadata: { annotations: { 'argocd.argoproj.io/tracking-id': 'platform:/ResourceQuota:shop/tight' } },
+      }),
     say: /belongs to Argo CD \(application platform\)/,
   },
   {
@@ -175,7 +190,10 @@ const refusals = [
       const { uid } = server.get('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d')!.metadata;
       const owner = { kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
       const containerStatuses = [{ name: 'app', ready: false, restartCount: 2, state: { waiting: { reason: 'CrashLoopBackOff' } } }]; // prettier-ignore
-      server.seed('Pod', 'shop', { metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] }, status: { containerStatuses } }); // prettier-ignore
+      server.seed('Pod', 'shop', {
+        metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] },
+        status: { containerStatuses },
+      });
     },
     say: /pods of an older revision crash as well/,
   },
@@ -201,7 +219,10 @@ test('an evicted pod of the older revision, dead beside its replacement, is no s
   const { uid } = server.get('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d')!.metadata;
   const owner = { kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
   const containerStatuses = [{ name: 'app', ready: false, restartCount: 1, state: { terminated: { exitCode: 137, finishedAt: '2026-11-16T01:00:00Z' } } }]; // prettier-ignore
-  server.seed('Pod', 'shop', { metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] }, status: { phase: 'Failed', containerStatuses } }); // prettier-ignore
+  server.seed('Pod', 'shop', {
+    metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] },
+    status: { phase: 'Failed', containerStatuses },
+  });
   assert.equal((await ask({}))?.action?.type, 'RolloutUndo');
 });
 
@@ -216,7 +237,10 @@ test('a crash loop of what keeps no revisions is told, and nothing is offered', 
 for (const [name, subject] of Object.entries({ 'a quota': quota, 'a Deployment': {} }))
   test(`${name} that is gone, or another by now, derives nothing at all`, async () => {
     const { ask } = aCluster();
-    const object = quota.class === (subject as Partial<Subject>).class ? quota.object : { kind: 'Deployment', name: 'checkout', uid: '' }; // prettier-ignore
+    const object =
+      quota.class === (subject as Partial<Subject>).class
+        ? quota.object
+        : { kind: 'Deployment', name: 'checkout', uid: '' };
     assert.equal(await ask({ ...subject, object: { ...object, name: 'nobody' } }), undefined);
     assert.equal(await ask({ ...subject, object: { ...object, uid: 'another' } }), undefined);
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Revision, Workload } from '../../../src/diagnosis/workload.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { viewDeployment } from '../../../src/kube/views.ts';
-import { proposeUndo } from '../../../src/proposals/propose-undo.ts';
+import { proposeUndo } from '../../../src/proposals/fixes/undo-fix.ts';
 import { aContainer, aPod, aReplicaSet, crashing } from '../../support/views.ts';
 
 const nowMs = 1_000_000;

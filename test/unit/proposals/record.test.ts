@@ -47,17 +47,53 @@ test('a spec says everything, pending and with its ttl, and fits the resource', 
 
 const offered: { name: string; facts: Partial<RecordFacts>; want: string }[] = [
   { name: 'nothing came before', facts: {}, want: 'offered' },
-  { name: 'nothing is derived', facts: { derived: { ...facts().derived, action: undefined as never, rationale: 'x' } }, want: 'x' },
+  {
+    name: 'nothing is derived',
+    facts: { derived: { ...facts().derived, action: undefined as never, rationale: 'x' } },
+    want: 'x',
+  },
   { name: 'the namespace is notify-only', facts: { notifyOnly: true }, want: 'nothing is changed in this namespace' },
-  { name: 'it was applied 50 minutes ago', facts: { earlier: [applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)' },
-  { name: 'it was applied twice within the hour', facts: { earlier: [applied('02:40:00', 2), applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:40:00Z and did not last (third time in an hour)' },
-  { name: 'it was applied, came again without a fix, and comes a third time', facts: { earlier: [noticed('02:30:00', 2), applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (third time in an hour)' },
-  { name: 'another card of the same time followed the first', facts: { earlier: [followed(noticed('02:30:00', 2)), applied('02:10:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)' },
-  { name: 'it came before that as well, more than an hour ago', facts: { earlier: [applied('02:10:00', 2), noticed('01:50:00')] }, want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)' },
+  {
+    name: 'it was applied 50 minutes ago',
+    facts: { earlier: [applied('02:10:00')] },
+    want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)',
+  },
+  {
+    name: 'it was applied twice within the hour',
+    facts: { earlier: [applied('02:40:00', 2), applied('02:10:00')] },
+    want: 'the same fix was applied at 2026-11-16T02:40:00Z and did not last (third time in an hour)',
+  },
+  {
+    name: 'it was applied, came again without a fix, and comes a third time',
+    facts: { earlier: [noticed('02:30:00', 2), applied('02:10:00')] },
+    want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (third time in an hour)',
+  },
+  {
+    name: 'another card of the same time followed the first',
+    facts: { earlier: [followed(noticed('02:30:00', 2)), applied('02:10:00')] },
+    want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)',
+  },
+  {
+    name: 'it came before that as well, more than an hour ago',
+    facts: { earlier: [applied('02:10:00', 2), noticed('01:50:00')] },
+    want: 'the same fix was applied at 2026-11-16T02:10:00Z and did not last (second time in an hour)',
+  },
   { name: 'it was applied 61 minutes ago', facts: { earlier: [applied('01:59:00')] }, want: 'offered' },
-  { name: 'it was proposed before, but never applied', facts: { earlier: [aFix({ phase: 'Rejected' })] }, want: 'offered' },
-  { name: 'another type of fix was applied before', facts: { earlier: [{ ...applied('02:40:00'), spec: { ...applied('02:40:00').spec, action: { type: 'DeleteResourceQuota' } } }] }, want: 'offered' },
-]; // prettier-ignore
+  {
+    name: 'it was proposed before, but never applied',
+    facts: { earlier: [aFix({ phase: 'Rejected' })] },
+    want: 'offered',
+  },
+  {
+    name: 'another type of fix was applied before',
+    facts: {
+      earlier: [
+        { ...applied('02:40:00'), spec: { ...applied('02:40:00').spec, action: { type: 'DeleteResourceQuota' } } },
+      ],
+    },
+    want: 'offered',
+  },
+];
 for (const { name, facts: over, want } of offered)
   test(`${name}: ${want === 'offered' ? 'the fix is offered' : 'notify only, and the reason is said'}`, () => {
     const spec = remediationSpec(facts(over));
@@ -101,7 +137,10 @@ test('whoever says it, a secret is not recorded', () => {
 });
 
 test('the hour counts from when it was applied, not from when it was over', () => {
-  const fix = aFix({ phase: 'Recovered', conditions: [condition('Applied', '01:50:00'), condition('Recovered', '02:59:00')] }); // prettier-ignore
+  const fix = aFix({
+    phase: 'Recovered',
+    conditions: [condition('Applied', '01:50:00'), condition('Recovered', '02:59:00')],
+  });
   assert.equal(recurrence([fix], 'RolloutUndo', nowMs), undefined);
 });
 

@@ -12,17 +12,57 @@ const wayOf = async (shop: ReturnType<typeof aRollout>, failureClass: string): P
 const restart = '{"type":"RolloutRestart","rolloutRestart":{"kind":"Deployment","name":"web"}}';
 const probes: { name: string; options: RolloutOptions; want: string }[] = [
   { name: 'all run and none is ready', options: { pods: [{}, {}, {}] }, want: restart },
-  { name: 'one restarted last week', options: { pods: [{}, {}, { restarts: 1, lastState: { terminated: { ...ended, finishedAt: '2026-11-09T03:00:00Z' } } }] }, want: restart },
-  { name: 'Argo CD owns it: the annotation is in nobody’s manifests', options: { pods: [{}, {}, {}], deployment: { metadata: { annotations: { 'argocd.argoproj.io/tracking-id': 'x' } } } }, want: restart },
+  {
+    name: 'one restarted last week',
+    options: {
+      pods: [{}, {}, { restarts: 1, lastState: { terminated: { ...ended, finishedAt: '2026-11-09T03:00:00Z' } } }],
+    },
+    want: restart,
+  },
+  {
+    name: 'Argo CD owns it: the annotation is in nobody’s manifests',
+    options: {
+      pods: [{}, {}, {}],
+      deployment: { metadata: { annotations: { 'argocd.argoproj.io/tracking-id': 'x' } } },
+    },
+    want: restart,
+  },
   { name: 'one is ready', options: { pods: [{}, {}, good] }, want: '1 of 3 pods is ready, so it is not all of them' },
-  { name: 'one restarts', options: { pods: [{}, {}, { restarts: 1, lastState: { terminated: ended } }] }, want: '1 of 3 pods restarts already' },
+  {
+    name: 'one restarts',
+    options: { pods: [{}, {}, { restarts: 1, lastState: { terminated: ended } }] },
+    want: '1 of 3 pods restarts already',
+  },
   { name: 'one is missing', options: { pods: [{}, {}] }, want: '2 pods of 3 run, not all' },
-  { name: 'one does not run', options: { pods: [{}, {}, waiting('ContainerCreating')] }, want: '2 pods of 3 run, not all' },
-  { name: 'one is still starting', options: { pods: [{}, {}, { status: { containerStatuses: [{ name: 'app', ready: false, started: false, restartCount: 0, state: { running: {} } }] } }] }, want: '1 of 3 pods is still starting' },
-  { name: 'paused', options: { pods: [{}, {}, {}], deployment: { spec: { paused: true } } }, want: 'Deployment web is paused: a restart would not roll out.' },
-]; // prettier-ignore
+  {
+    name: 'one does not run',
+    options: { pods: [{}, {}, waiting('ContainerCreating')] },
+    want: '2 pods of 3 run, not all',
+  },
+  {
+    name: 'one is still starting',
+    options: {
+      pods: [
+        {},
+        {},
+        {
+          status: {
+            containerStatuses: [{ name: 'app', ready: false, started: false, restartCount: 0, state: { running: {} } }],
+          },
+        },
+      ],
+    },
+    want: '1 of 3 pods is still starting',
+  },
+  {
+    name: 'paused',
+    options: { pods: [{}, {}, {}], deployment: { spec: { paused: true } } },
+    want: 'Deployment web is paused: a restart would not roll out.',
+  },
+];
 for (const { name, options, want } of probes)
-  test(`ProbeFailing, ${name}: ${want}`, async () => assert.equal(await wayOf(aRollout(options), 'ProbeFailing'), want)); // prettier-ignore
+  test(`ProbeFailing, ${name}: ${want}`, async () =>
+    assert.equal(await wayOf(aRollout(options), 'ProbeFailing'), want));
 
 test('a restart says whom it helps, and how many pods it replaces how', async () => {
   const said = async (strategy: object | undefined, replicas = 3): Promise<string> => {
@@ -34,18 +74,45 @@ test('a restart says whom it helps, and how many pods it replaces how', async ()
   const ends = 'Nothing to put back: the new pods run what the old ones ran.';
   const rolling = (maxUnavailable: number | string) => ({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable } });
   assert.equal(await said(undefined), `${begins} 3 pods are replaced step by step. ${ends}`);
-  assert.equal(await said({ type: 'Recreate' }), `${begins} 3 pods are replaced all at once: none runs until the new ones do. ${ends}`); // prettier-ignore
+  assert.equal(
+    await said({ type: 'Recreate' }),
+    `${begins} 3 pods are replaced all at once: none runs until the new ones do. ${ends}`,
+  );
   assert.equal(await said(rolling('100%')), `${begins} 3 pods are replaced, maybe all at once. ${ends}`);
   assert.equal(await said(rolling(3)), `${begins} 3 pods are replaced, maybe all at once. ${ends}`);
   assert.equal(await said(rolling('99%')), `${begins} 3 pods are replaced step by step. ${ends}`);
-  assert.equal(await said({ type: 'Recreate' }, 1), `${begins} 1 pod is replaced: none runs until the new one does. ${ends}`); // prettier-ignore
+  assert.equal(
+    await said({ type: 'Recreate' }, 1),
+    `${begins} 1 pod is replaced: none runs until the new one does. ${ends}`,
+  );
   assert.equal(await said(undefined, 1), `${begins} 1 pod is replaced. ${ends}`);
 });
 
 const noNode = (since = '2026-11-16T03:14:00Z'): PodState => ({
-  status: { phase: 'Pending', containerStatuses: [], conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/2 nodes are available: 2 Insufficient cpu.', lastTransitionTime: since }] },
-}); // prettier-ignore
-const booksAt = (time: string | undefined, own: object = {}) => ({ managedFields: [{ manager: 'kubectl', subresource: 'scale', ...(time && { time }), fieldsV1: { 'f:spec': { 'f:replicas': {}, ...own } } }] }); // prettier-ignore
+  status: {
+    phase: 'Pending',
+    containerStatuses: [],
+    conditions: [
+      {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'Unschedulable',
+        message: '0/2 nodes are available: 2 Insufficient cpu.',
+        lastTransitionTime: since,
+      },
+    ],
+  },
+});
+const booksAt = (time: string | undefined, own: object = {}) => ({
+  managedFields: [
+    {
+      manager: 'kubectl',
+      subresource: 'scale',
+      ...(time && { time }),
+      fieldsV1: { 'f:spec': { 'f:replicas': {}, ...own } },
+    },
+  ],
+});
 const scaled = { metadata: { ...booksAt('2026-11-16T03:13:59Z') } };
 const applied = { metadata: { ...booksAt('2026-11-16T03:13:59Z', { 'f:template': {} }) } };
 const back = (replicas: number) => `{"type":"ScaleDeployment","scaleDeployment":{"name":"web","replicas":${replicas}}}`;
@@ -54,37 +121,144 @@ const late = (): PodState => noNode(now);
 type Say = (words: string, set?: string) => void;
 const up = (say: Say) => say('Scaled up replica set web-2 from 1 to 3');
 
-const scalings: { name: string; deployment?: object; pods: PodState[]; events?: (say: Say) => void; hpa?: boolean; want: string }[] = [
-  { name: 'two of three since a scale-up', deployment: scaled, pods: [good, late(), late()], events: up, want: back(1) },
-  { name: 'in the words of older servers', deployment: scaled, pods: [good, late(), late()], events: (say) => say('Scaled up replica set web-2 to 3 from 1'), want: back(1) },
-  { name: 'with kubectl scale, of which the books have no time', deployment: { metadata: booksAt(undefined) }, pods: [good, late(), late()], events: up, want: back(1) },
-  { name: 'with kubectl scale, and a rollout', deployment: { metadata: booksAt(undefined) }, pods: [good, late(), late()], events: (say) => (say('Scaled down replica set web-1 from 3 to 2'), up(say)), want: 'no recent scale-up' },
-  { name: 'it was only made', deployment: applied, pods: [late(), late(), late()], events: (say) => say('Scaled up replica set web-2 from 0 to 3'), want: 'no recent scale-up' },
-  { name: 'by an apply of all of it, and no rollout', deployment: applied, pods: [good, late(), late()], events: up, want: back(1) },
-  { name: 'by an apply that was a rollout as well', deployment: applied, pods: [good, late(), late()], events: (say) => (say('Scaled down replica set web-1 from 3 to 2'), up(say)), want: 'no recent scale-up' },
-  { name: 'no event tells from how many', deployment: scaled, pods: [good, late(), late()], want: 'it was scaled at 2026-11-16T03:13:59.000Z, but nothing tells that this was a scale-up' },
-  { name: 'it was scaled down', deployment: scaled, pods: [good, late(), late()], events: (say) => say('Scaled down replica set web-2 from 6 to 3'), want: 'it was scaled 6 → 3 at 2026-11-16T03:13:59.000Z, which was no scale-up' },
-  { name: 'the event is of another time than the scaling', deployment: { metadata: { ...booksAt('2026-11-16T03:13:10Z') } }, pods: [good, late(), late()], events: up, want: 'it was scaled at 2026-11-16T03:13:10.000Z, but nothing tells that this was a scale-up' },
-  { name: 'a pod waited before', deployment: scaled, pods: [good, late(), noNode('2026-11-16T03:13:30Z')], events: up, want: 'it was scaled 1 → 3 at 2026-11-16T03:13:59.000Z, but pods waited for a node before that' },
-  { name: 'more wait than were added', deployment: scaled, pods: [late(), late(), late()], events: up, want: 'it was scaled 1 → 3 at 2026-11-16T03:13:59.000Z, but fewer than 1 of its pods have a node' },
-  { name: 'it was started', deployment: scaled, pods: [late(), late(), late()], events: (say) => say('Scaled up replica set web-2 from 0 to 3'), want: 'it was scaled 0 → 3 at 2026-11-16T03:13:59.000Z: back would be none at all' },
-  { name: 'an autoscaler owns it', deployment: scaled, pods: [good, late(), late()], events: up, hpa: true, want: 'it was scaled 1 → 3 at 2026-11-16T03:13:59.000Z, and an autoscaler owns the replicas' },
-  { name: 'Flux owns it', deployment: { metadata: { ...scaled.metadata, labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' } } }, pods: [good, late(), late()], events: up, want: 'Deployment web belongs to Flux (Kustomization apps), which would put it back.' },
-]; // prettier-ignore
+const scalings: {
+  name: string;
+  deployment?: object;
+  pods: PodState[];
+  events?: (say: Say) => void;
+  hpa?: boolean;
+  want: string;
+}[] = [
+  {
+    name: 'two of three since a scale-up',
+    deployment: scaled,
+    pods: [good, late(), late()],
+    events: up,
+    want: back(1),
+  },
+  {
+    name: 'in the words of older servers',
+    deployment: scaled,
+    pods: [good, late(), late()],
+    events: (say) => say('Scaled up replica set web-2 to 3 from 1'),
+    want: back(1),
+  },
+  {
+    name: 'with kubectl scale, of which the books have no time',
+    deployment: { metadata: booksAt(undefined) },
+    pods: [good, late(), late()],
+    events: up,
+    want: back(1),
+  },
+  {
+    name: 'with kubectl scale, and a rollout',
+    deployment: { metadata: booksAt(undefined) },
+    pods: [good, late(), late()],
+    events: (say) => (say('Scaled down replica set web-1 from 3 to 2'), up(say)),
+    want: 'no recent scale-up',
+  },
+  {
+    name: 'it was only made',
+    deployment: applied,
+    pods: [late(), late(), late()],
+    events: (say) => say('Scaled up replica set web-2 from 0 to 3'),
+    want: 'no recent scale-up',
+  },
+  {
+    name: 'by an apply of all of it, and no rollout',
+    deployment: applied,
+    pods: [good, late(), late()],
+    events: up,
+    want: back(1),
+  },
+  {
+    name: 'by an apply that was a rollout as well',
+    deployment: applied,
+    pods: [good, late(), late()],
+    events: (say) => (say('Scaled down replica set web-1 from 3 to 2'), up(say)),
+    want: 'no recent scale-up',
+  },
+  {
+    name: 'no event tells from how many',
+    deployment: scaled,
+    pods: [good, late(), late()],
+    want: 'it was scaled at 2026-11-16T03:13:59.000Z, but nothing tells that this was a scale-up',
+  },
+  {
+    name: 'it was scaled down',
+    deployment: scaled,
+    pods: [good, late(), late()],
+    events: (say) => say('Scaled down replica set web-2 from 6 to 3'),
+    want: 'it was scaled 6 → 3 at 2026-11-16T03:13:59.000Z, which was no scale-up',
+  },
+  {
+    name: 'the event is of another time than the scaling',
+    deployment: { metadata: { ...booksAt('2026-11-16T03:13:10Z') } },
+    pods: [good, late(), late()],
+    events: up,
+    want: 'it was scaled at 2026-11-16T03:13:10.000Z, but nothing tells that this was a scale-up',
+  },
+  {
+    name: 'a pod waited before',
+    deployment: scaled,
+    pods: [good, late(), noNode('2026-11-16T03:13:30Z')],
+    events: up,
+    want: 'it was scaled 1 → 3 at 2026-11-16T03:13:59.000Z, but pods waited for a node before that',
+  },
+  {
+    name: 'more wait than were added',
+    deployment: scaled,
+    pods: [late(), late(), late()],
+    events: up,
+    want: 'it was scaled 1 → 3 at 2026-11-16T03:13:59.000Z, but fewer than 1 of its pods have a node',
+  },
+  {
+    name: 'it was started',
+    deployment: scaled,
+    pods: [late(), late(), late()],
+    events: (say) => say('Scaled up replica set web-2 from 0 to 3'),
+    want: 'it was scaled 0 → 3 at 2026-11-16T03:13:59.000Z: back would be none at all',
+  },
+  {
+    name: 'an autoscaler owns it',
+    deployment: scaled,
+    pods: [good, late(), late()],
+    events: up,
+    hpa: true,
+    want: 'it was scaled 1 → 3 at 2026-11-16T03:13:59.000Z, and an autoscaler owns the replicas',
+  },
+  {
+    name: 'Flux owns it',
+    deployment: { metadata: { ...scaled.metadata, labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' } } },
+    pods: [good, late(), late()],
+    events: up,
+    want: 'Deployment web belongs to Flux (Kustomization apps), which would put it back.',
+  },
+];
 for (const { name, deployment, pods, events, hpa, want } of scalings)
   test(`Unschedulable, ${name}: ${want}`, async () => {
     const shop = aRollout({ pods, ...(deployment && { deployment }) });
     await shop.clock.advance(120_000);
     events?.((words) => shop.say('ScalingReplicaSet', words, { kind: 'Deployment', name: 'web' }));
-    if (hpa) shop.server.seed('HorizontalPodAutoscaler', 'shop', { metadata: { name: 'web' }, spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' } } }); // prettier-ignore
+    if (hpa)
+      shop.server.seed('HorizontalPodAutoscaler', 'shop', {
+        metadata: { name: 'web' },
+        spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' } },
+      });
     assert.equal(await wayOf(shop, 'Unschedulable'), want);
   });
 
 test('back to more than a tap may set is not offered', async () => {
-  const shop = aRollout({ pods: [...Array.from({ length: 60 }, () => good), late()], deployment: { ...scaled, spec: { replicas: 61 } } }); // prettier-ignore
+  const shop = aRollout({
+    pods: [...Array.from({ length: 60 }, () => good), late()],
+    deployment: { ...scaled, spec: { replicas: 61 } },
+  });
   await shop.clock.advance(120_000);
   shop.say('ScalingReplicaSet', 'Scaled up replica set web-2 from 60 to 61', { kind: 'Deployment', name: 'web' });
-  assert.match(await wayOf(shop, 'Unschedulable'), /^it was scaled 60 → 61 at \S+, and 50 are the most that a tap sets$/); // prettier-ignore
+  assert.match(
+    await wayOf(shop, 'Unschedulable'),
+    /^it was scaled 60 → 61 at \S+, and 50 are the most that a tap sets$/,
+  );
 });
 
 test('scaling back says who scaled it when, and who stays', async () => {
@@ -101,13 +275,22 @@ const creating = waiting('ContainerCreating');
 const sandboxes: { name: string; pods: PodState[]; want: string }[] = [
   { name: 'one pod', pods: [creating, good], want: '{"type":"DeletePod","deletePod":{"name":"web-2-0"}}' },
   { name: 'the only pod', pods: [creating], want: '{"type":"DeletePod","deletePod":{"name":"web-2-0"}}' },
-  { name: 'two of three', pods: [creating, creating, good], want: '2 of 3 pods cannot start, so it is not one pod alone' },
-  { name: 'one whose template is wrong', pods: [waiting('CreateContainerConfigError', 'container has runAsNonRoot and image will run as root'), good], want: 'a new pod would ask for the same, and not start either' },
+  {
+    name: 'two of three',
+    pods: [creating, creating, good],
+    want: '2 of 3 pods cannot start, so it is not one pod alone',
+  },
+  {
+    name: 'one whose template is wrong',
+    pods: [waiting('CreateContainerConfigError', 'container has runAsNonRoot and image will run as root'), good],
+    want: 'a new pod would ask for the same, and not start either',
+  },
   { name: 'none any more', pods: [good, good], want: 'no pod of it is stuck at the moment' },
-]; // prettier-ignore
+];
 for (const { name, pods, want } of sandboxes)
   test(`SandboxFailed, ${name}: ${want}`, async () => {
     const shop = aRollout({ pods });
-    for (const n of pods.keys()) shop.say('FailedCreatePodSandBox', 'Failed to create pod sandbox: x', { kind: 'Pod', name: `web-2-${n}` }); // prettier-ignore
+    for (const n of pods.keys())
+      shop.say('FailedCreatePodSandBox', 'Failed to create pod sandbox: x', { kind: 'Pod', name: `web-2-${n}` });
     assert.equal(await wayOf(shop, 'SandboxFailed'), want);
   });

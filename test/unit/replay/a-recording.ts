@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/schema.ts';
 import { recordingOf } from '../../../src/replay/recording.ts';
-import { replay } from '../../../src/replay/replay.ts';
+import { replay } from '../../../src/replay/run-replay.ts';
 import { aConfig } from '../../support/config.ts';
 
 export const startMs = Date.parse('2026-11-16T03:00:00Z');
@@ -18,19 +18,25 @@ export const anEvent = (seconds: number, over: object = {}): object => ({
   ...over,
 });
 /** One that was counted up. */
-export const often = (first: number, last: number, over: object = {}): object => anEvent(first, { count: 5, firstTimestamp: at(first), lastTimestamp: at(last), ...over }); // prettier-ignore
+export const often = (first: number, last: number, over: object = {}): object =>
+  anEvent(first, { count: 5, firstTimestamp: at(first), lastTimestamp: at(last), ...over });
 export const probe = { reason: 'Unhealthy', message: 'Readiness probe failed' };
 export const refused = (name: string, quota = 'tight') => ({
   reason: 'FailedCreate',
   message: `Error creating: pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`,
   involvedObject: { kind: 'ReplicaSet', namespace: 'shop', name: `${name}-5d9f8b6c4d`, uid: name },
 });
-export const about = (kind: string, name: string, namespace = 'shop') => ({ involvedObject: { kind, namespace, name, uid: name } }); // prettier-ignore
+export const about = (kind: string, name: string, namespace = 'shop') => ({
+  involvedObject: { kind, namespace, name, uid: name },
+});
 
 export function played(events: readonly object[], config: Partial<Config> = {}) {
   const recording = recordingOf(events.map((value, index) => ({ value, line: index + 1 })));
   const result = replay(recording, aConfig(config), 'tapfix');
-  const said = result.said.map(({ atMs, fix, isEdit }) => `${(atMs - startMs) / 1000} s${isEdit ? ' (edit)' : ''}: ${fix.spec.incident.class} ${fix.spec.incident.key}`); // prettier-ignore
+  const said = result.said.map(
+    ({ atMs, fix, isEdit }) =>
+      `${(atMs - startMs) / 1000} s${isEdit ? ' (edit)' : ''}: ${fix.spec.incident.class} ${fix.spec.incident.key}`,
+  );
   const { seen, waiting, outcomes } = result.ledger.totals();
   return { ...result, saidLines: said, seen, waiting, outcomes, unreadable: recording.unreadable };
 }

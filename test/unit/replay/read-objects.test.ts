@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { readObjects } from '../../../src/replay/read-objects.ts';
+import { readObjects } from '../../../src/replay/recording.ts';
 
 /* Whatever way it is written down; what is broken costs only itself. */
 
@@ -16,7 +16,12 @@ const cases: [string, string, string[], number[]][] = [
   ['one a line', `${a}\n{"n":2}\n\n{"n":3}\n`, ['1 in 1', '2 in 2', '3 in 4'], []],
   ['one a line, as Windows writes it', `\uFEFF${a}\r\n{"n":2}\r\n`, ['1 in 1', '2 in 2'], []],
   ['one a line, the last cut off', `${a}\n{"n":2}\n{"n":3,"te`, ['1 in 1', '2 in 2'], [3]],
-  ['one a line, something else in between', `${a}\noops\n{"n":2}\n\u0000\u0007\n{"n":3}`, ['1 in 1', '2 in 3', '3 in 5'], [2, 4]], // prettier-ignore
+  [
+    'one a line, something else in between',
+    `${a}\noops\n{"n":2}\n\u0000\u0007\n{"n":3}`,
+    ['1 in 1', '2 in 3', '3 in 5'],
+    [2, 4],
+  ],
   ['a list', `[${a},{"n":2}]`, ['1 in 1', '2 in 1'], []],
   ['a list over several lines', pretty([{ n: 1 }, { n: 2 }]), ['1 in 2', '2 in 5'], []],
   ['a list with other things in it', '[1,\n{"n":2},\nnull,"x",\n{"n":3}]', ['2 in 2', '3 in 4'], [1, 3, 3]],
@@ -35,7 +40,10 @@ const cases: [string, string, string[], number[]][] = [
 for (const [name, text, records, unreadable] of cases)
   test(name, () => {
     const read = readObjects(text);
-    assert.deepEqual(read.records.map(({ value, line }) => `${(value as { n: number }).n} in ${line}`), records); // prettier-ignore
+    assert.deepEqual(
+      read.records.map(({ value, line }) => `${(value as { n: number }).n} in ${line}`),
+      records,
+    );
     assert.deepEqual(read.unreadable, unreadable);
   });
 

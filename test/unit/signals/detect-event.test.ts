@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { quotaIn } from '../../../src/health/refusal.ts';
+import { quotaIn } from '../../../src/health/refusals.ts';
 import { viewEvent } from '../../../src/kube/views.ts';
-import { detectEvent, readEvent } from '../../../src/signals/detect-event.ts';
+import { detectEvent, readEvent } from '../../../src/signals/detect.ts';
 import { anEvent } from '../../support/views.ts';
 
 const read = (file: string) =>
@@ -20,50 +20,186 @@ const events: [string, ReturnType<typeof anEvent>, string][] = [
   ['a back-off of some other kind', on('Pod', 'BackOff', 'Back-off of something new'), ''],
   ['a back-off of what is no pod', on('Job', 'BackOff', 'Back-off restarting failed container'), ''],
 
-  ['pods refused by a quota', on('ReplicaSet', 'FailedCreate', 'Error creating: pods "a" is forbidden: exceeded quota: small, requested: pods=1'), 'QuotaExceeded ResourceQuota/small'],
-  ['a Job refused by a quota', on('CronJob', 'FailedCreate', 'Error creating job: jobs.batch "a" is forbidden: exceeded quota: small, requested: count/jobs.batch=1'), 'QuotaExceeded ResourceQuota/small'],
-  ['pods refused by a policy', on('StatefulSet', 'FailedCreate', 'Create Pod a-0 in StatefulSet a failed error: pods "a-0" is forbidden: violates PodSecurity "restricted:latest"'), 'CreateRejected'],
-  ['pods refused by a webhook', on('DaemonSet', 'FailedCreate', 'Error creating: admission webhook "deny.example.com" denied the request: no'), 'CreateRejected'],
-  ['pods refused for want of their account', on('ReplicaSet', 'FailedCreate', 'Error creating: pods "a-" is forbidden: error looking up service account shop/web: serviceaccount "web" not found'), 'CreateRejected'],
-  ['pods of a custom owner', on('CloneSet', 'FailedCreate', 'pods "a" is forbidden: violates PodSecurity'), 'CreateRejected'],
+  [
+    'pods refused by a quota',
+    on('ReplicaSet', 'FailedCreate', 'Error creating: pods "a" is forbidden: exceeded quota: small, requested: pods=1'),
+    'QuotaExceeded ResourceQuota/small',
+  ],
+  [
+    'a Job refused by a quota',
+    on(
+      'CronJob',
+      'FailedCreate',
+      'Error creating job: jobs.batch "a" is forbidden: exceeded quota: small, requested: count/jobs.batch=1',
+    ),
+    'QuotaExceeded ResourceQuota/small',
+  ],
+  [
+    'pods refused by a policy',
+    on(
+      'StatefulSet',
+      'FailedCreate',
+      'Create Pod a-0 in StatefulSet a failed error: pods "a-0" is forbidden: violates PodSecurity "restricted:latest"',
+    ),
+    'CreateRejected',
+  ],
+  [
+    'pods refused by a webhook',
+    on('DaemonSet', 'FailedCreate', 'Error creating: admission webhook "deny.example.com" denied the request: no'),
+    'CreateRejected',
+  ],
+  [
+    'pods refused for want of their account',
+    on(
+      'ReplicaSet',
+      'FailedCreate',
+      'Error creating: pods "a-" is forbidden: error looking up service account shop/web: serviceaccount "web" not found',
+    ),
+    'CreateRejected',
+  ],
+  [
+    'pods of a custom owner',
+    on('CloneSet', 'FailedCreate', 'pods "a" is forbidden: violates PodSecurity'),
+    'CreateRejected',
+  ],
   ['something else that could not be created', on('Certificate', 'FailedCreate', 'order could not be created'), ''],
-  ['a namespace that is being deleted', on('ReplicaSet', 'FailedCreate', 'Error creating: pods "a" is forbidden: unable to create new content in namespace shop because it is being terminated'), ''],
-  ['no ReplicaSet', on('Deployment', 'ReplicaSetCreateError', 'Failed to create new replica set "a-1": replicasets.apps "a-1" is forbidden: exceeded quota: sets, requested: x'), 'CreateRejected'],
-  ['no ReplicaSet in a namespace that is being deleted', on('Deployment', 'ReplicaSetCreateError', 'unable to create new content in namespace shop because it is being terminated'), ''],
+  [
+    'a namespace that is being deleted',
+    on(
+      'ReplicaSet',
+      'FailedCreate',
+      'Error creating: pods "a" is forbidden: unable to create new content in namespace shop because it is being terminated',
+    ),
+    '',
+  ],
+  [
+    'no ReplicaSet',
+    on(
+      'Deployment',
+      'ReplicaSetCreateError',
+      'Failed to create new replica set "a-1": replicasets.apps "a-1" is forbidden: exceeded quota: sets, requested: x',
+    ),
+    'CreateRejected',
+  ],
+  [
+    'no ReplicaSet in a namespace that is being deleted',
+    on(
+      'Deployment',
+      'ReplicaSetCreateError',
+      'unable to create new content in namespace shop because it is being terminated',
+    ),
+    '',
+  ],
 
-  ['an image that cannot be pulled', on('Pod', 'Failed', 'Failed to pull image "localhost/app:1.O": failed to resolve image'), 'ImagePull'],
+  [
+    'an image that cannot be pulled',
+    on('Pod', 'Failed', 'Failed to pull image "localhost/app:1.O": failed to resolve image'),
+    'ImagePull',
+  ],
   ['an image back-off, as an error', on('Pod', 'Failed', 'Error: ImagePullBackOff'), 'ImagePull'],
   ['an image back-off, where it is a Warning', on('Pod', 'BackOff', 'Back-off pulling image "x"'), 'ImagePull'],
-  ['an image back-off, where it is not', { ...on('Pod', 'BackOff', 'Back-off pulling image "x"'), type: 'Normal' }, 'ImagePull'],
+  [
+    'an image back-off, where it is not',
+    { ...on('Pod', 'BackOff', 'Back-off pulling image "x"'), type: 'Normal' },
+    'ImagePull',
+  ],
   ['an image that is being pulled', { ...on('Pod', 'Pulling', 'Pulling image "x"'), type: 'Normal' }, ''],
-  ['a node that is not ready: its status says for how long', { ...on('Node', 'NodeNotReady', 'Node x status is now: NodeNotReady'), type: 'Normal' }, ''],
-  ['an image that may not be pulled', on('Pod', 'ErrImageNeverPull', 'Container image "x" is not present with pull policy of Never'), 'ImagePull'],
-  ['a name that is no image', on('Pod', 'InspectFailed', 'Failed to apply default image tag "A:b:c": couldn\'t parse image name'), 'ImagePull'],
+  [
+    'a node that is not ready: its status says for how long',
+    { ...on('Node', 'NodeNotReady', 'Node x status is now: NodeNotReady'), type: 'Normal' },
+    '',
+  ],
+  [
+    'an image that may not be pulled',
+    on('Pod', 'ErrImageNeverPull', 'Container image "x" is not present with pull policy of Never'),
+    'ImagePull',
+  ],
+  [
+    'a name that is no image',
+    on('Pod', 'InspectFailed', 'Failed to apply default image tag "A:b:c": couldn\'t parse image name'),
+    'ImagePull',
+  ],
   ['a missing ConfigMap', on('Pod', 'Failed', 'Error: configmap "missing" not found'), 'ConfigMissing'],
   ['a missing key', on('Pod', 'Failed', "Error: couldn't find key url in ConfigMap shop/web"), 'ConfigMissing'],
-  ['a container that cannot be made', on('Pod', 'Failed', 'Error: container has runAsNonRoot and image will run as root'), 'SandboxFailed'],
-  ['a container that cannot be started', on('Pod', 'Failed', 'Error: failed to create containerd task: OCI runtime create failed: exec: "nope"'), 'CrashLoop'],
+  [
+    'a container that cannot be made',
+    on('Pod', 'Failed', 'Error: container has runAsNonRoot and image will run as root'),
+    'SandboxFailed',
+  ],
+  [
+    'a container that cannot be started',
+    on('Pod', 'Failed', 'Error: failed to create containerd task: OCI runtime create failed: exec: "nope"'),
+    'CrashLoop',
+  ],
   ['a hook that fails', on('Pod', 'FailedPostStartHook', 'PostStartHook failed'), 'CrashLoop'],
   ['Failed, on something else', on('HelmRelease', 'Failed', 'Error: ImagePullBackOff'), ''],
   ['a probe', on('Pod', 'Unhealthy', 'Readiness probe failed: HTTP probe failed with statuscode: 500'), 'ProbeFailing'],
 
-  ['a missing Secret as a volume', on('Pod', 'FailedMount', 'MountVolume.SetUp failed for volume "s" : secret "nope" not found'), 'ConfigMissing'],
-  ['a volume that cannot be attached', on('Pod', 'FailedAttachVolume', 'Multi-Attach error for volume "pvc-1"'), 'VolumeStuck'],
-  ['a volume that does not come', on('Pod', 'FailedMount', 'Unable to attach or mount volumes: unmounted volumes=[data]: timed out waiting for the condition'), 'VolumeStuck'],
-  ['no sandbox', on('Pod', 'FailedCreatePodSandBox', 'Failed to create pod sandbox: plugin type="loopback" failed'), 'SandboxFailed'],
+  [
+    'a missing Secret as a volume',
+    on('Pod', 'FailedMount', 'MountVolume.SetUp failed for volume "s" : secret "nope" not found'),
+    'ConfigMissing',
+  ],
+  [
+    'a volume that cannot be attached',
+    on('Pod', 'FailedAttachVolume', 'Multi-Attach error for volume "pvc-1"'),
+    'VolumeStuck',
+  ],
+  [
+    'a volume that does not come',
+    on(
+      'Pod',
+      'FailedMount',
+      'Unable to attach or mount volumes: unmounted volumes=[data]: timed out waiting for the condition',
+    ),
+    'VolumeStuck',
+  ],
+  [
+    'no sandbox',
+    on('Pod', 'FailedCreatePodSandBox', 'Failed to create pod sandbox: plugin type="loopback" failed'),
+    'SandboxFailed',
+  ],
   ['no network', on('Pod', 'NetworkNotReady', 'network is not ready: NetworkReady=false'), 'SandboxFailed'],
   ['evicted', on('Pod', 'Evicted', 'The node was low on resource: memory.'), 'Evicted'],
 
-  ['no node', on('Pod', 'FailedScheduling', '0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint'), 'Unschedulable'],
-  ['no claim yet: the claim speaks', on('Pod', 'FailedScheduling', '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found'), ''],
-  ['a claim without its class', on('PersistentVolumeClaim', 'ProvisioningFailed', 'storageclass.storage.k8s.io "fast" not found'), 'StorageFailed StorageClass/fast'],
-  ['a claim whose provisioner fails', on('PersistentVolumeClaim', 'ProvisioningFailed', 'failed to provision volume with StorageClass "fast": rpc error'), 'StorageFailed'],
-  ['a claim that is lost', on('PersistentVolumeClaim', 'ClaimLost', 'Bound claim has lost its PersistentVolume'), 'StorageFailed'],
+  [
+    'no node',
+    on('Pod', 'FailedScheduling', '0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint'),
+    'Unschedulable',
+  ],
+  [
+    'no claim yet: the claim speaks',
+    on(
+      'Pod',
+      'FailedScheduling',
+      '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
+    ),
+    '',
+  ],
+  [
+    'a claim without its class',
+    on('PersistentVolumeClaim', 'ProvisioningFailed', 'storageclass.storage.k8s.io "fast" not found'),
+    'StorageFailed StorageClass/fast',
+  ],
+  [
+    'a claim whose provisioner fails',
+    on('PersistentVolumeClaim', 'ProvisioningFailed', 'failed to provision volume with StorageClass "fast": rpc error'),
+    'StorageFailed',
+  ],
+  [
+    'a claim that is lost',
+    on('PersistentVolumeClaim', 'ClaimLost', 'Bound claim has lost its PersistentVolume'),
+    'StorageFailed',
+  ],
   ['a Job that gave up', on('Job', 'BackoffLimitExceeded', 'Job has reached the specified backoff limit'), 'JobFailed'],
   ['a deadline of something else', on('Certificate', 'DeadlineExceeded', 'too late'), ''],
-  ['an autoscaler without metrics', on('HorizontalPodAutoscaler', 'FailedGetResourceMetric', 'unable to get metrics'), 'AutoscalerBlind'],
+  [
+    'an autoscaler without metrics',
+    on('HorizontalPodAutoscaler', 'FailedGetResourceMetric', 'unable to get metrics'),
+    'AutoscalerBlind',
+  ],
   ['a node that is full: its pods say so', on('Node', 'EvictionThresholdMet', 'Attempting to reclaim memory'), ''],
-]; // prettier-ignore
+];
 
 for (const [name, event, want] of events)
   test(`event: ${name}: ${want || 'nothing'}`, () => {
@@ -158,7 +294,11 @@ for (const [name, over, want] of times)
     assert.deepEqual([view.count, new Date(view.lastSeenMs).toISOString().slice(11, 19)], want);
   });
 
-const about = (over: object) => readEvent({ metadata: { name: 'e', uid: 'u', namespace: 'shop' }, involvedObject: { kind: 'Pod', name: 'web-0', namespace: 'shop', uid: 'u', ...over } } as never); // prettier-ignore
+const about = (over: object) =>
+  readEvent({
+    metadata: { name: 'e', uid: 'u', namespace: 'shop' },
+    involvedObject: { kind: 'Pod', name: 'web-0', namespace: 'shop', uid: 'u', ...over },
+  } as never);
 const objects: [string, object, boolean][] = [
   ['a pod', {}, true],
   ['as long as a name can be', { name: 'x'.repeat(253) }, true],

@@ -1,25 +1,37 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '../../../src/kube/api.ts';
-import { viewDeployment } from '../../../src/kube/views.ts';
-import { viewNode } from '../../../src/kube/views-cluster.ts';
-import { viewJob, viewSet } from '../../../src/kube/views-workload.ts';
-import { detectPod } from '../../../src/signals/detect-pod.ts';
-import { detectDeployment, detectJob, detectNode, detectSet } from '../../../src/signals/detect-status.ts';
+import { viewDeployment, viewJob, viewNode, viewSet } from '../../../src/kube/views.ts';
+import { detectDeployment, detectJob, detectNode, detectPod, detectSet } from '../../../src/signals/detect.ts';
 import { filterOutcome } from '../../../src/signals/filter.ts';
 import type { Signal } from '../../../src/signals/signal.ts';
-import { createSurroundings } from '../../../src/signals/surroundings.ts';
+import { createSurroundings } from '../../../src/signals/watchers.ts';
 import { aConfig } from '../../support/config.ts';
 import { aPod, crashing } from '../../support/views.ts';
 
 /* Signals from the status of objects; which troubles there are is tested with health. */
 
 const nowMs = Date.parse('2026-11-16T03:12:00Z');
-const condition = (type: string, status: string, reason: string, message = '', lastTransitionTime = '2026-11-16T03:11:00Z') => ({ type, status, reason, message, lastTransitionTime }); // prettier-ignore
+const condition = (
+  type: string,
+  status: string,
+  reason: string,
+  message = '',
+  lastTransitionTime = '2026-11-16T03:11:00Z',
+) => ({ type, status, reason, message, lastTransitionTime });
 const raw = (spec: object, status: object, metadata: object = {}) =>
-  ({ metadata: { name: 'x', namespace: 'shop', uid: 'u', generation: 2, ...metadata }, spec, status }) as unknown as KubeObject; // prettier-ignore
+  ({
+    metadata: { name: 'x', namespace: 'shop', uid: 'u', generation: 2, ...metadata },
+    spec,
+    status,
+  }) as unknown as KubeObject;
 const said = (signals: readonly Signal[]): string =>
-  signals.map(({ class: failureClass, object, cause }) => `${failureClass} of ${object.kind}${cause ? ` by ${cause.kind}/${cause.name}` : ''}`).join('; '); // prettier-ignore
+  signals
+    .map(
+      ({ class: failureClass, object, cause }) =>
+        `${failureClass} of ${object.kind}${cause ? ` by ${cause.kind}/${cause.name}` : ''}`,
+    )
+    .join('; ');
 
 const stuck = condition('Progressing', 'False', 'ProgressDeadlineExceeded');
 const refused = (message: string) => condition('ReplicaFailure', 'True', 'FailedCreate', message);
@@ -27,11 +39,21 @@ const overQuota = 'pods "a" is forbidden: exceeded quota: tight, requested: pods
 const deployments: [string, object, object[], string, object?][] = [
   ['stuck', {}, [stuck], 'RolloutStuck of Deployment'],
   ['refused by a quota', {}, [refused(overQuota)], 'QuotaExceeded of Deployment by ResourceQuota/tight'],
-  ['refused by a policy, and stuck', {}, [stuck, refused('denied')], 'RolloutStuck of Deployment; CreateRejected of Deployment'],
+  [
+    'refused by a policy, and stuck',
+    {},
+    [stuck, refused('denied')],
+    'RolloutStuck of Deployment; CreateRejected of Deployment',
+  ],
   ['refused, and scaled to zero since', { replicas: 0 }, [refused('denied')], ''],
   ['on its way out', {}, [stuck, refused('denied')], '', { deletionTimestamp: 'x' }],
-  ['in a namespace that is being deleted', {}, [refused('unable to create new content in namespace shop because it is being terminated')], ''],
-]; // prettier-ignore
+  [
+    'in a namespace that is being deleted',
+    {},
+    [refused('unable to create new content in namespace shop because it is being terminated')],
+    '',
+  ],
+];
 for (const [name, spec, conditions, want, metadata] of deployments)
   test(`a Deployment ${name}: ${want || 'nothing'}`, () =>
     assert.equal(said(detectDeployment(viewDeployment(raw(spec, { conditions }, metadata))!)), want));
@@ -40,13 +62,41 @@ const one = { currentRevision: 'r-1', updateRevision: 'r-1', observedGeneration:
 const sets: [string, 'StatefulSet' | 'DaemonSet', object, object, object, string][] = [
   ['with all its pods', 'StatefulSet', { replicas: 2 }, { ...one, replicas: 2 }, {}, ''],
   ['that misses a pod', 'StatefulSet', { replicas: 2 }, { ...one, replicas: 1 }, {}, 'CreateRejected of StatefulSet'],
-  ['between two pods of a rollout', 'StatefulSet', { replicas: 2 }, { ...one, updateRevision: 'r-2', replicas: 1 }, {}, ''],
-  ['whose controller has not caught up', 'StatefulSet', { replicas: 2 }, { ...one, observedGeneration: 1, replicas: 1 }, {}, ''],
+  [
+    'between two pods of a rollout',
+    'StatefulSet',
+    { replicas: 2 },
+    { ...one, updateRevision: 'r-2', replicas: 1 },
+    {},
+    '',
+  ],
+  [
+    'whose controller has not caught up',
+    'StatefulSet',
+    { replicas: 2 },
+    { ...one, observedGeneration: 1, replicas: 1 },
+    {},
+    '',
+  ],
   ['that is being deleted', 'StatefulSet', { replicas: 2 }, { ...one, replicas: 1 }, { deletionTimestamp: 'x' }, ''],
   ['scaled to zero', 'StatefulSet', { replicas: 0 }, one, {}, ''],
-  ['that misses a node', 'DaemonSet', {}, { observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 2, updatedNumberScheduled: 2 }, {}, 'CreateRejected of DaemonSet'],
-  ['in the middle of an update', 'DaemonSet', {}, { observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 2, updatedNumberScheduled: 1 }, {}, ''],
-]; // prettier-ignore
+  [
+    'that misses a node',
+    'DaemonSet',
+    {},
+    { observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 2, updatedNumberScheduled: 2 },
+    {},
+    'CreateRejected of DaemonSet',
+  ],
+  [
+    'in the middle of an update',
+    'DaemonSet',
+    {},
+    { observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 2, updatedNumberScheduled: 1 },
+    {},
+    '',
+  ],
+];
 for (const [name, kind, spec, status, metadata, want] of sets)
   test(`a ${kind} ${name}: ${want || 'nothing'}`, () =>
     assert.equal(said(detectSet(viewSet(kind)(raw(spec, status, metadata))!)), want));
@@ -60,7 +110,7 @@ const jobs: [string, object[], object, string][] = [
   ['that gave up last week', gaveUp('2026-11-09T03:11:00Z'), {}, ''],
   ['of a CronJob that gave up last week', gaveUp('2026-11-09T03:11:00Z'), cronJob, 'JobFailed of Job'],
   ['that is being deleted', gaveUp('2026-11-16T03:11:00Z'), { deletionTimestamp: 'x' }, ''],
-]; // prettier-ignore
+];
 for (const [name, conditions, metadata, want] of jobs)
   test(`a Job ${name}: ${want || 'nothing'}`, () =>
     assert.equal(said(detectJob(viewJob(raw({}, { conditions }, metadata))!, nowMs)), want));
@@ -106,7 +156,11 @@ test('a node that is drained takes with it what is left there, but not what neve
 
 test('a node is of no namespace: it is told where everything is watched, and where its pods are', () => {
   const outcome = (include: string[], namespace: string, ignore = [] as object[]) =>
-    filterOutcome(aConfig({ namespaces: { include, exclude: [] }, ignore }), { class: 'NodeDown', namespace, kind: 'Node', name: 'spot-7' }, 'tapfix'); // prettier-ignore
+    filterOutcome(
+      aConfig({ namespaces: { include, exclude: [] }, ignore }),
+      { class: 'NodeDown', namespace, kind: 'Node', name: 'spot-7' },
+      'tapfix',
+    );
   assert.equal(outcome(['*'], ''), 'Kept');
   assert.equal(outcome(['shop-*', 'pay'], ''), 'NamespaceNotSelected');
   assert.equal(outcome(['shop-*', 'pay'], 'pay'), 'Kept', 'a pod of ours was on it');

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classNames } from '../../../src/config/vocabulary.ts';
+import { classNames } from '../../../src/config/schema.ts';
 import { classOf } from '../../../src/signals/classes.ts';
-import { detectEvent } from '../../../src/signals/detect-event.ts';
-import { detectPod } from '../../../src/signals/detect-pod.ts';
+import { detectEvent, detectPod } from '../../../src/signals/detect.ts';
 import { filterOutcome } from '../../../src/signals/filter.ts';
 import { identityOf, type Signal } from '../../../src/signals/signal.ts';
 import { aConfig } from '../../support/config.ts';

@@ -3,16 +3,32 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
-import { rolloutTroubles } from '../../../src/health/refusal.ts';
-import { setupTroubles } from '../../../src/health/setup.ts';
-import { workloadHealth } from '../../../src/health/workload.ts';
+import { setupTroubles } from '../../../src/health/event-words.ts';
+import { rolloutTroubles } from '../../../src/health/refusals.ts';
+import { workloadHealth } from '../../../src/health/workload-health.ts';
 import type { KubeObject } from '../../../src/kube/api.ts';
-import { viewDeployment, viewEvent, viewPod, viewReplicaSet } from '../../../src/kube/views.ts';
-import { viewClaim, viewNode, viewStorageClass } from '../../../src/kube/views-cluster.ts';
-import { viewAutoscaler, viewJob, viewSet } from '../../../src/kube/views-workload.ts';
-import { detectEvent } from '../../../src/signals/detect-event.ts';
-import { detectPod } from '../../../src/signals/detect-pod.ts';
-import { detectAutoscaler, detectClaim, detectDeployment, detectJob, detectNode, detectSet } from '../../../src/signals/detect-status.ts'; // prettier-ignore
+import {
+  viewAutoscaler,
+  viewClaim,
+  viewDeployment,
+  viewEvent,
+  viewJob,
+  viewNode,
+  viewPod,
+  viewReplicaSet,
+  viewSet,
+  viewStorageClass,
+} from '../../../src/kube/views.ts';
+import {
+  detectAutoscaler,
+  detectClaim,
+  detectDeployment,
+  detectEvent,
+  detectJob,
+  detectNode,
+  detectPod,
+  detectSet,
+} from '../../../src/signals/detect.ts';
 import type { Signal } from '../../../src/signals/signal.ts';
 
 /* Whatever comes off the wire: no view and no detector throws, and nothing is said of what nobody could name. */
@@ -21,7 +37,14 @@ const nowMs = Date.parse('2026-11-16T03:12:00Z');
 const words = ['Ready', 'True', 'False', 'Unknown', 'Pending', 'Running', 'Failed', 'CrashLoopBackOff', 'OOMKilled', 'ImagePullBackOff', 'CreateContainerConfigError', 'Unschedulable', 'PodScheduled', 'Progressing', 'ProgressDeadlineExceeded', 'ReplicaFailure', 'ScalingActive', 'Evicted', 'Warning', 'FailedCreate', 'BackOff', 'Unhealthy', 'FailedMount', 'Lost', '2026-11-16T03:11:00Z', '9999-99-99', '+275760-09-13T00:00:00Z', '\u0000\u202e', 'Error: configmap "x" not found', 'exceeded quota: q, requested']; // prettier-ignore
 const keys = ['metadata', 'spec', 'status', 'name', 'uid', 'namespace', 'deletionTimestamp', 'ownerReferences', 'controller', 'kind', 'apiVersion', 'conditions', 'type', 'reason', 'message', 'lastTransitionTime', 'phase', 'containerStatuses', 'initContainerStatuses', 'state', 'lastState', 'waiting', 'terminated', 'running', 'finishedAt', 'startedAt', 'restartCount', 'ready', 'replicas', 'involvedObject', 'series', 'count', 'volumes', 'persistentVolumeClaim', 'claimName', 'storageClassName', 'taints', 'key', 'annotations', 'labels', 'generation', 'nodeName', '__proto__', 'constructor']; // prettier-ignore
 
-const leaf = fc.oneof(fc.constantFrom(...words), fc.string(), fc.double(), fc.boolean(), fc.constant(null), fc.constant(undefined)); // prettier-ignore
+const leaf = fc.oneof(
+  fc.constantFrom(...words),
+  fc.string(),
+  fc.double(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constant(undefined),
+);
 const { anything } = fc.letrec<{ anything: unknown }>((tie) => ({
   anything: fc.oneof(
     { depthSize: 'medium', withCrossShrink: true },
@@ -31,26 +54,68 @@ const { anything } = fc.letrec<{ anything: unknown }>((tie) => ({
   ),
 }));
 /** Something like an object of the cluster, with anything wherever anything may be. */
-const condition = fc.record({ type: fc.constantFrom(...words), status: fc.constantFrom('True', 'False', 'Unknown'), reason: leaf, message: leaf, lastTransitionTime: leaf }); // prettier-ignore
-const container = fc.record({ name: leaf, ready: leaf, restartCount: leaf, started: leaf, state: fc.record({ waiting: anything, terminated: anything, running: anything }, { requiredKeys: [] }), lastState: anything }, { requiredKeys: [] }); // prettier-ignore
+const condition = fc.record({
+  type: fc.constantFrom(...words),
+  status: fc.constantFrom('True', 'False', 'Unknown'),
+  reason: leaf,
+  message: leaf,
+  lastTransitionTime: leaf,
+});
+const container = fc.record(
+  {
+    name: leaf,
+    ready: leaf,
+    restartCount: leaf,
+    started: leaf,
+    state: fc.record({ waiting: anything, terminated: anything, running: anything }, { requiredKeys: [] }),
+    lastState: anything,
+  },
+  { requiredKeys: [] },
+);
 const likely = fc.record(
   {
-    metadata: fc.oneof(anything, fc.record({ name: leaf, uid: leaf, namespace: leaf, ownerReferences: anything, deletionTimestamp: leaf, generation: leaf })),
+    metadata: fc.oneof(
+      anything,
+      fc.record({
+        name: leaf,
+        uid: leaf,
+        namespace: leaf,
+        ownerReferences: anything,
+        deletionTimestamp: leaf,
+        generation: leaf,
+      }),
+    ),
     spec: anything,
-    status: fc.oneof(anything, fc.record({ phase: leaf, reason: leaf, conditions: fc.array(fc.oneof(condition, anything), { maxLength: 4 }), containerStatuses: fc.array(fc.oneof(container, anything), { maxLength: 3 }) }, { requiredKeys: [] })),
-    involvedObject: fc.oneof(anything, fc.record({ kind: fc.constantFrom('Pod', 'ReplicaSet', 'Job', ''), name: leaf, uid: leaf })),
+    status: fc.oneof(
+      anything,
+      fc.record(
+        {
+          phase: leaf,
+          reason: leaf,
+          conditions: fc.array(fc.oneof(condition, anything), { maxLength: 4 }),
+          containerStatuses: fc.array(fc.oneof(container, anything), { maxLength: 3 }),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
+    involvedObject: fc.oneof(
+      anything,
+      fc.record({ kind: fc.constantFrom('Pod', 'ReplicaSet', 'Job', ''), name: leaf, uid: leaf }),
+    ),
     type: leaf,
     reason: leaf,
     message: leaf,
     series: anything,
   },
   { requiredKeys: [] },
-); // prettier-ignore
+);
 
-const seen = <V>(view: (object: KubeObject) => V | undefined, detect: (view: V) => Signal[]) => (object: unknown) => {
-  const found = view(object as KubeObject);
-  return found === undefined ? [] : detect(found);
-}; // prettier-ignore
+const seen =
+  <V>(view: (object: KubeObject) => V | undefined, detect: (view: V) => Signal[]) =>
+  (object: unknown) => {
+    const found = view(object as KubeObject);
+    return found === undefined ? [] : detect(found);
+  };
 const streets: Record<string, (object: unknown) => Signal[]> = {
   Event: seen(viewEvent, (event) => [detectEvent(event)].filter((one) => one !== undefined)),
   Pod: seen(viewPod, (pod) => {
@@ -96,7 +161,13 @@ test('the property above meets signals, and not only silence', () => {
 test('a megabyte of words costs four kilobytes, and keeps nothing else alive', () => {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
-  const view = (n: number) => viewEvent({ metadata: { name: 'e', uid: 'e' }, reason: 'r', message: `${n}`.padEnd(1 << 20, 'x'), involvedObject: { kind: 'Pod', name: 'p' } } as never)!; // prettier-ignore
+  const view = (n: number) =>
+    viewEvent({
+      metadata: { name: 'e', uid: 'e' },
+      reason: 'r',
+      message: `${n}`.padEnd(1 << 20, 'x'),
+      involvedObject: { kind: 'Pod', name: 'p' },
+    } as never)!;
   gc();
   const before = process.memoryUsage().heapUsed;
   const kept = Array.from({ length: 100 }, (_, n) => view(n));

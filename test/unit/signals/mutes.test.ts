@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Api, ApiError } from '../../../src/kube/api.ts';
-import { mutesIn, mutesName, withMute } from '../../../src/kube/mutes.ts';
+import { createMutes, mutesIn, mutesName, withMute } from '../../../src/kube/mutes.ts';
 import { filterOutcome } from '../../../src/signals/filter.ts';
-import { createMutes } from '../../../src/signals/mutes.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
@@ -43,7 +42,10 @@ const written: [string, string | undefined, string[]][] = [
 ];
 for (const [name, text, want] of written)
   test(`what mutes when there is ${name}`, () =>
-    assert.deepEqual(mutesIn(text, nowMs).map(({ glob }) => glob), want)); // prettier-ignore
+    assert.deepEqual(
+      mutesIn(text, nowMs).map(({ glob }) => glob),
+      want,
+    ));
 
 test('a later one of the same glob takes the place of the earlier, and one that ends at once takes it away', () => {
   const one = withMute([], { glob: 'shop-*', until: until(60) }, nowMs);
@@ -85,7 +87,10 @@ test('a mute holds at once, survives a restart, and ends by itself', async () =>
   const { start, clock } = aServer();
   const first = start();
   await first.set({ glob: 'shop-*', until: until(60), by: 'telegram:1' });
-  assert.deepEqual(first.active().map(({ glob }) => glob), ['shop-*']); // prettier-ignore
+  assert.deepEqual(
+    first.active().map(({ glob }) => glob),
+    ['shop-*'],
+  );
   const second = start();
   assert.deepEqual(second.active(), []);
   await second.load();
@@ -99,7 +104,10 @@ test('two at once: both are kept', async () => {
   const mutes = start();
   await mutes.set({ glob: 'a', until: until(60) });
   await mutes.set({ glob: 'b', until: until(60) });
-  assert.deepEqual(mutes.active().map(({ glob }) => glob), ['a', 'b']); // prettier-ignore
+  assert.deepEqual(
+    mutes.active().map(({ glob }) => glob),
+    ['a', 'b'],
+  );
 });
 
 test('without its ConfigMap nothing can be muted, and it says what to do', async () => {

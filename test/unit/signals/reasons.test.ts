@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { classNames } from '../../../src/config/vocabulary.ts';
+import { classNames } from '../../../src/config/schema.ts';
 import { rowOf } from '../../../src/signals/reasons.ts';
 
 const text = readFileSync(new URL('../../fixtures/event-reasons.md', import.meta.url), 'utf8');
@@ -17,16 +17,49 @@ test('every Warning reason of Kubernetes is mapped or deliberately ignored, with
 test('what is ignored is this, and nothing slips in unseen', () => {
   const ignored = reasons.filter((reason) => rowOf(reason)?.rule === undefined);
   assert.deepEqual(ignored, [
-    'FailedDelete', 'FailedDaemonPod', 'TooManySucceededPods',
-    'MissSchedule', 'TooManyMissedTimes', 'UnparseableSchedule', 'InvalidSchedule', 'UnknownTimeZone', 'UnexpectedJob',
-    'ProbeWarning', 'VolumeResizeFailed', 'FailedPodSandBoxStatus', 'FailedKillPod', 'FailedSync', 'FailedPreStopHook',
-    'FailedToRetrieveImagePullSecret', 'ExceededGracePeriod', 'DNSConfigForming', 'VolumeConditionAbnormal', 'ResizeError', 'ResizeInfeasible',
-    'SystemOOM', 'EvictionThresholdMet', 'FreeDiskSpaceFailed', 'ImageGCFailed', 'ContainerGCFailed', 'KubeletSetupFailed', 'InvalidDiskCapacity', 'Rebooted', 'Shutdown', 'NodeNotReady',
-    'ExternalExpanding', 'VolumeFailedDelete', 'VolumeFailedRecycle',
-    'SyncLoadBalancerFailed', 'UnAvailableLoadBalancer', 'NoPods', 'CalculateExpectedPodCountFailed', 'UnmanagedPods',
-    'CgroupV1', 'MissingClusterDNS',
+    'FailedDelete',
+    'FailedDaemonPod',
+    'TooManySucceededPods',
+    'MissSchedule',
+    'TooManyMissedTimes',
+    'UnparseableSchedule',
+    'InvalidSchedule',
+    'UnknownTimeZone',
+    'UnexpectedJob',
+    'ProbeWarning',
+    'VolumeResizeFailed',
+    'FailedPodSandBoxStatus',
+    'FailedKillPod',
+    'FailedSync',
+    'FailedPreStopHook',
+    'FailedToRetrieveImagePullSecret',
+    'ExceededGracePeriod',
+    'DNSConfigForming',
+    'VolumeConditionAbnormal',
+    'ResizeError',
+    'ResizeInfeasible',
+    'SystemOOM',
+    'EvictionThresholdMet',
+    'FreeDiskSpaceFailed',
+    'ImageGCFailed',
+    'ContainerGCFailed',
+    'KubeletSetupFailed',
+    'InvalidDiskCapacity',
+    'Rebooted',
+    'Shutdown',
+    'NodeNotReady',
+    'ExternalExpanding',
+    'VolumeFailedDelete',
+    'VolumeFailedRecycle',
+    'SyncLoadBalancerFailed',
+    'UnAvailableLoadBalancer',
+    'NoPods',
+    'CalculateExpectedPodCountFailed',
+    'UnmanagedPods',
+    'CgroupV1',
+    'MissingClusterDNS',
   ]);
-}); // prettier-ignore
+});
 
 test('a rule gives a class that exists, on some kind of object', () => {
   const kinds = ['Pod', 'Job', 'ReplicaSet', 'Deployment', 'PersistentVolumeClaim', 'HorizontalPodAutoscaler'];
@@ -35,7 +68,9 @@ test('a rule gives a class that exists, on some kind of object', () => {
     const rule = rowOf(reason)?.rule;
     if (!rule) continue;
     const message = reason === 'BackOff' ? 'Back-off pulling image' : '';
-    const found = kinds.flatMap((kind) => rule({ reason, message, object: { kind, name: 'x', namespace: 's', uid: 'u' } }) ?? []); // prettier-ignore
+    const found = kinds.flatMap(
+      (kind) => rule({ reason, message, object: { kind, name: 'x', namespace: 's', uid: 'u' } }) ?? [],
+    );
     assert.ok(found.length > 0 && found.every((one) => known.includes(one.class)), reason);
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { viewNode } from '../../../src/kube/views-cluster.ts';
-import { createSurroundings } from '../../../src/signals/surroundings.ts';
+import { viewNode } from '../../../src/kube/views.ts';
+import { createSurroundings } from '../../../src/signals/watchers.ts';
 import { aPod } from '../../support/views.ts';
 import { aSource, meta } from './a-source.ts';
 
@@ -9,8 +9,23 @@ import { aSource, meta } from './a-source.ts';
 
 const quota = 'Error creating: pods "a" is forbidden: exceeded quota: small, requested: pods=1';
 const involvedObject = { kind: 'ReplicaSet', name: 'api-1', namespace: 'shop', uid: 'rs' };
-const event = (name: string, message: string, type = 'Warning', reason = 'FailedCreate') => ({ metadata: meta(name), type, reason, message, involvedObject }); // prettier-ignore
-const containerStatuses = (ready: boolean, restartCount: number) => [{ name: 'app', ready, restartCount, state: ready ? { running: {} } : { waiting: { reason: restartCount > 0 ? 'CrashLoopBackOff' : 'ContainerCreating' } } }]; // prettier-ignore
+const event = (name: string, message: string, type = 'Warning', reason = 'FailedCreate') => ({
+  metadata: meta(name),
+  type,
+  reason,
+  message,
+  involvedObject,
+});
+const containerStatuses = (ready: boolean, restartCount: number) => [
+  {
+    name: 'app',
+    ready,
+    restartCount,
+    state: ready
+      ? { running: {} }
+      : { waiting: { reason: restartCount > 0 ? 'CrashLoopBackOff' : 'ContainerCreating' } },
+  },
+];
 const pod = (name: string, ready: boolean, restartCount = 3, spec = {}) => ({
   metadata: meta(name),
   spec,
@@ -27,7 +42,10 @@ test('what is listed and what is news become signals; healthy pods leave no trac
     Pod: [pod('bad', false), pod('fine', true), pod('starting', false, 0)],
   });
   await clock.advance(0);
-  assert.deepEqual(signals.toSorted(), ['CrashLoop bad (listed)', 'QuotaExceeded api-1 by ResourceQuota/small (listed)']); // prettier-ignore
+  assert.deepEqual(signals.toSorted(), [
+    'CrashLoop bad (listed)',
+    'QuotaExceeded api-1 by ResourceQuota/small (listed)',
+  ]);
   assert.deepEqual(counted, ['NotAFailure', 'NotAFailure'], 'the other event and the pod that starts');
   assert.ok(requests.includes('Event type=Warning'));
   assert.ok(!requests.includes('Event type!=Warning'), 'Normal events are watched only where somebody asked for them');
@@ -72,7 +90,11 @@ test('what nobody can make sense of is counted and nothing else', async () => {
   stop();
 });
 
-const set = (availableReplicas: number) => ({ metadata: meta('rs'), spec: { replicas: 1 }, status: { availableReplicas } }); // prettier-ignore
+const set = (availableReplicas: number) => ({
+  metadata: meta('rs'),
+  spec: { replicas: 1 },
+  status: { availableReplicas },
+});
 test('a revision that is listed as available is known to be so from then on, but not for a time that nobody watched', async () => {
   const { clock, history, line, stop } = aSource({ ReplicaSet: [set(1)] });
   await clock.advance(60_000);
@@ -87,15 +109,40 @@ const condition = (type: string, status: string, reason: string) => ({ type, sta
 test('the status of every other kind', async () => {
   const { clock, signals, stop } = aSource({
     Deployment: [
-      { metadata: meta('stuck'), spec: {}, status: { conditions: [condition('Progressing', 'False', 'ProgressDeadlineExceeded')] } },
-      { metadata: meta('fine'), spec: {}, status: { conditions: [condition('Progressing', 'True', 'NewReplicaSetAvailable')] } },
+      {
+        metadata: meta('stuck'),
+        spec: {},
+        status: { conditions: [condition('Progressing', 'False', 'ProgressDeadlineExceeded')] },
+      },
+      {
+        metadata: meta('fine'),
+        spec: {},
+        status: { conditions: [condition('Progressing', 'True', 'NewReplicaSetAvailable')] },
+      },
     ],
     StatefulSet: [{ metadata: meta('db'), spec: { replicas: 2 }, status: { replicas: 1 } }],
     DaemonSet: [{ metadata: meta('agent'), status: { desiredNumberScheduled: 2, currentNumberScheduled: 2 } }],
-    Job: [{ metadata: meta('once'), status: { conditions: [{ ...condition('Failed', 'True', 'BackoffLimitExceeded'), lastTransitionTime: '2026-11-16T03:11:00Z' }] } }],
-    HorizontalPodAutoscaler: [{ metadata: meta('hpa'), status: { conditions: [condition('ScalingActive', 'False', 'FailedGetResourceMetric')] } }],
-    PersistentVolumeClaim: [{ metadata: meta('lost'), status: { phase: 'Lost' } }, { metadata: meta('bound'), status: { phase: 'Bound' } }],
-  }); // prettier-ignore
+    Job: [
+      {
+        metadata: meta('once'),
+        status: {
+          conditions: [
+            { ...condition('Failed', 'True', 'BackoffLimitExceeded'), lastTransitionTime: '2026-11-16T03:11:00Z' },
+          ],
+        },
+      },
+    ],
+    HorizontalPodAutoscaler: [
+      {
+        metadata: meta('hpa'),
+        status: { conditions: [condition('ScalingActive', 'False', 'FailedGetResourceMetric')] },
+      },
+    ],
+    PersistentVolumeClaim: [
+      { metadata: meta('lost'), status: { phase: 'Lost' } },
+      { metadata: meta('bound'), status: { phase: 'Bound' } },
+    ],
+  });
   await clock.advance(0);
   assert.deepEqual(signals.toSorted(), [
     'AutoscalerBlind hpa (listed)',
@@ -107,9 +154,20 @@ test('the status of every other kind', async () => {
   stop();
 });
 
-const node = (name: string, ready: string) => ({ metadata: { ...meta(name), namespace: undefined }, status: { conditions: [condition('Ready', ready, 'NodeStatusUnknown')] } }); // prettier-ignore
+const node = (name: string, ready: string) => ({
+  metadata: { ...meta(name), namespace: undefined },
+  status: { conditions: [condition('Ready', ready, 'NodeStatusUnknown')] },
+});
 /** As the control plane leaves it: not ready, and its containers say what they said last. */
-const left = (name: string) => ({ metadata: meta(name), spec: { nodeName: 'n-1' }, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }], containerStatuses: containerStatuses(true, 0) } }); // prettier-ignore
+const left = (name: string) => ({
+  metadata: meta(name),
+  spec: { nodeName: 'n-1' },
+  status: {
+    phase: 'Running',
+    conditions: [{ type: 'Ready', status: 'False' }],
+    containerStatuses: containerStatuses(true, 0),
+  },
+});
 
 test('pods on a node that is down are its trouble, whichever is known first', async () => {
   const { clock, signals, line, stop } = aSource({ Pod: [left('early')], Node: [node('n-1', 'True')] });
@@ -148,24 +206,47 @@ test('a list of one namespace says nothing about the pods of another', () => {
   shelves.pods.replace([placed('a', 'shop'), placed('b', 'shop')], 'shop');
   shelves.pods.replace([placed('c', 'pay')], 'pay');
   shelves.pods.replace([placed('b', 'shop')], 'shop');
-  assert.deepEqual(around.podsOn('n-1').map(({ name }) => name).sort(), ['b', 'c']); // prettier-ignore
+  assert.deepEqual(
+    around
+      .podsOn('n-1')
+      .map(({ name }) => name)
+      .sort(),
+    ['b', 'c'],
+  );
   shelves.pods.replace([], undefined);
   assert.deepEqual(around.podsOn('n-1'), []);
 });
 
-const claim = (storageClassName: string) => ({ metadata: meta('data'), spec: { storageClassName }, status: { phase: 'Pending' } }); // prettier-ignore
+const claim = (storageClassName: string) => ({
+  metadata: meta('data'),
+  spec: { storageClassName },
+  status: { phase: 'Pending' },
+});
 const unbound = {
   metadata: meta('web'),
   spec: { volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'data' } }] },
-  status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'pod has unbound immediate PersistentVolumeClaims' }] },
-}; // prettier-ignore
+  status: {
+    phase: 'Pending',
+    conditions: [
+      {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'Unschedulable',
+        message: 'pod has unbound immediate PersistentVolumeClaims',
+      },
+    ],
+  },
+};
 const storageClass = { metadata: { ...meta('fast'), namespace: undefined } };
 
 test('a claim without its class, and the pod that waits for it, are the trouble of the class', async () => {
   const { clock, signals, line, stop } = aSource({ PersistentVolumeClaim: [claim('fast')] });
   await clock.advance(0);
   await line('Pod', 'ADDED', unbound);
-  assert.deepEqual(signals, ['StorageFailed data by StorageClass/fast (listed)', 'StorageFailed web by StorageClass/fast']); // prettier-ignore
+  assert.deepEqual(signals, [
+    'StorageFailed data by StorageClass/fast (listed)',
+    'StorageFailed web by StorageClass/fast',
+  ]);
   signals.length = 0;
   await line('StorageClass', 'ADDED', storageClass);
   await line('Pod', 'MODIFIED', unbound);
@@ -175,7 +256,10 @@ test('a claim without its class, and the pod that waits for it, are the trouble 
 
 test('with rights in a few namespaces only, what is the cluster`s own is left out quietly', async () => {
   const forbidden = new Set(['Node', 'StorageClass']);
-  const source = aSource({ Pod: [left('p')], PersistentVolumeClaim: [claim('fast')] }, { scopes: ['shop', 'pay'], forbidden }); // prettier-ignore
+  const source = aSource(
+    { Pod: [left('p')], PersistentVolumeClaim: [claim('fast')] },
+    { scopes: ['shop', 'pay'], forbidden },
+  );
   const { clock, requests, logged, signals, watches, line, stop } = source;
   await clock.advance(3_600_000);
   const about = logged.filter((line) => /^(Node|StorageClass):/.test(line));
@@ -183,7 +267,10 @@ test('with rights in a few namespaces only, what is the cluster`s own is left ou
   assert.deepEqual(about.toSorted(), [`Node: ${words}`, `StorageClass: ${words}`]);
   assert.ok(requests.filter((request) => request === 'Node').length < 15, 'asked again now and then');
   for (const name of ['nodes', 'storageclasses']) {
-    assert.equal(watches[name]!.every((watch) => watch.synced()), true); // prettier-ignore
+    assert.equal(
+      watches[name]!.every((watch) => watch.synced()),
+      true,
+    );
     assert.equal(watches[name]![0]!.silentMs(), 0);
   }
   assert.equal(signals.length, 0, 'a claim whose class nobody may read says nothing by itself');
@@ -199,13 +286,21 @@ test('with rights in a few namespaces only, what is the cluster`s own is left ou
 
 test('event reasons of ones own are seen whatever their type', async () => {
   const extraReasons = [{ reason: 'BackupFailed', class: 'BackupFailed', severity: 'info' as const, for: 0 }];
-  const Event = [event('e-1', 'm', 'Normal', 'BackupFailed'), event('e-2', 'm', 'Normal', 'Pulled'), event('e-3', 'm', 'Warning', 'BackupFailed')]; // prettier-ignore
+  const Event = [
+    event('e-1', 'm', 'Normal', 'BackupFailed'),
+    event('e-2', 'm', 'Normal', 'Pulled'),
+    event('e-3', 'm', 'Warning', 'BackupFailed'),
+  ];
   const { clock, requests, signals, counted, line, stop } = aSource({ Event }, { config: { extraReasons } });
   await clock.advance(0);
   assert.ok(requests.includes('Event type!=Warning'));
   await line('Event (other)', 'ADDED', event('e-4', 'm', 'Normal', 'BackupFailed'));
   await line('Event (other)', 'ADDED', event('e-5', 'm', 'Normal', 'Pulled'));
-  assert.deepEqual(signals.toSorted(), ['BackupFailed api-1', 'BackupFailed api-1 (listed)', 'BackupFailed api-1 (listed)']); // prettier-ignore
+  assert.deepEqual(signals.toSorted(), [
+    'BackupFailed api-1',
+    'BackupFailed api-1 (listed)',
+    'BackupFailed api-1 (listed)',
+  ]);
   assert.deepEqual(counted, []);
   stop();
 });

@@ -10,7 +10,11 @@ import { aSource, meta } from './a-source.ts';
 /* One look sees what the watches see when they start. */
 
 const recorded = (name: string): (KubeObject & { type?: string })[] =>
-  (JSON.parse(readFileSync(new URL(`../../fixtures/recorded/${name}.json`, import.meta.url), 'utf8')) as { items: KubeObject[] }).items; // prettier-ignore
+  (
+    JSON.parse(readFileSync(new URL(`../../fixtures/recorded/${name}.json`, import.meta.url), 'utf8')) as {
+      items: KubeObject[];
+    }
+  ).items;
 
 const all = ['events', 'node-events', 'node-pods', 'node-workloads'].flatMap(recorded);
 const down = { metadata: meta('real-1'), status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
@@ -21,12 +25,15 @@ function readerOf(objects: Record<string, object[]>, forbidden: readonly string[
   const list = async (kind: string, _namespace?: string, { fieldSelector = '' } = {}): Promise<object[]> => {
     if (forbidden.includes(kind)) throw new ApiError('no', 403, 'Forbidden');
     const isOther = fieldSelector === 'type!=Warning';
-    return (objects[kind] ?? []).filter((one) => kind !== 'Event' || ((one as { type?: string }).type !== 'Warning') === isOther); // prettier-ignore
+    return (objects[kind] ?? []).filter(
+      (one) => kind !== 'Event' || ((one as { type?: string }).type !== 'Warning') === isOther,
+    );
   };
   return { list, get: async () => undefined } as unknown as Reader;
 }
 
-const spoken = ({ class: of, object, cause }: Signal): string => `${of} ${object.name}${cause ? ` by ${cause.kind}/${cause.name}` : ''}`; // prettier-ignore
+const spoken = ({ class: of, object, cause }: Signal): string =>
+  `${of} ${object.name}${cause ? ` by ${cause.kind}/${cause.name}` : ''}`;
 const extraReasons = [{ reason: 'Pulling', class: 'Pulling', severity: 'info' as const, for: 0 }];
 
 test('of a real cluster: the same signals', async () => {
@@ -34,7 +41,12 @@ test('of a real cluster: the same signals', async () => {
   await clock.advance(0);
   stop();
   const config = aConfig({ extraReasons });
-  const { sightings, unread } = await survey({ reader: readerOf(listed), namespace: 'shop', config, nowMs: clock.now() }); // prettier-ignore
+  const { sightings, unread } = await survey({
+    reader: readerOf(listed),
+    namespace: 'shop',
+    config,
+    nowMs: clock.now(),
+  });
   // Who is to blame the watches may learn a moment later; a look knows everything at once.
   const unblamed = (line: string): string => line.replace(/ (by|\().*$/, '');
   const watched = new Set(signals.map(unblamed));
@@ -50,7 +62,10 @@ test('who is to blame is known whatever is read first: a node takes its pods wit
   const onNode = status.filter(({ cause }) => cause?.kind === 'Node');
   assert.ok(onNode.length > 5 && onNode.every((signal) => signal.class === 'NodeDown'));
   const pods = new Set(onNode.map(({ object }) => object.name));
-  assert.deepEqual(status.filter((one) => pods.has(one.object.name) && one.class !== 'NodeDown'), []); // prettier-ignore
+  assert.deepEqual(
+    status.filter((one) => pods.has(one.object.name) && one.class !== 'NodeDown'),
+    [],
+  );
   const waiting = status.filter(({ object }) => object.name.startsWith('pvc-')).map(spoken);
   assert.deepEqual(waiting, ['StorageFailed pvc-7895dcdc96-49cfz by StorageClass/fast']);
 });

@@ -35,7 +35,9 @@ const scopes = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort'];
 export const quotaRules: Rules = {
   born: (object) => ({ ...object, status: {} }),
   defaults({ spec = {}, ...object }) {
-    const hard = Object.fromEntries(Object.entries(tree(spec['hard'])).map(([name, amount]) => [name, canonicalQuantity(amount)])); // prettier-ignore
+    const hard = Object.fromEntries(
+      Object.entries(tree(spec['hard'])).map(([name, amount]) => [name, canonicalQuantity(amount)]),
+    );
     return { ...object, spec: { ...spec, ...(isTree(spec['hard']) && { hard }) } } as Obj;
   },
   check: ({ spec = {} }) => [
@@ -53,9 +55,14 @@ function checkHard(name: string, amount: unknown): Problem[] {
   const field = `spec.hard[${name}]`;
   const parsed = parseQuantity(amount);
   return [
-    ...(standard.test(name) ? [] : [wrong(field, name, 'must be a standard resource type or fully qualified'), wrong(field, name, 'must be a standard resource for quota')]),
+    ...(standard.test(name)
+      ? []
+      : [
+          wrong(field, name, 'must be a standard resource type or fully qualified'),
+          wrong(field, name, 'must be a standard resource for quota'),
+        ]),
     ...(parsed && parsed.nano < 0n ? [wrong(field, String(amount), 'must be greater than or equal to 0')] : []),
-  ]; // prettier-ignore
+  ];
 }
 
 export const budgetRules: Rules = {
@@ -107,9 +114,13 @@ export const claimRules: Rules = {
   born: (object) => ({ ...object, status: { phase: 'Pending' } }),
   defaults: ({ spec = {}, ...object }) => ({ ...object, spec: { volumeMode: 'Filesystem', ...spec } }) as Obj,
   check: ({ spec = {} }) => [
-    ...(Array.isArray(spec['accessModes']) && spec['accessModes'].length > 0 ? [] : [problem('spec.accessModes', 'Required', 'at least 1 access mode is required')]),
-    ...(tree(tree(spec['resources'])['requests'])['storage'] === undefined ? [problem('spec.resources[storage]', 'Required')] : []),
-  ], // prettier-ignore
+    ...(Array.isArray(spec['accessModes']) && spec['accessModes'].length > 0
+      ? []
+      : [problem('spec.accessModes', 'Required', 'at least 1 access mode is required')]),
+    ...(tree(tree(spec['resources'])['requests'])['storage'] === undefined
+      ? [problem('spec.resources[storage]', 'Required')]
+      : []),
+  ],
 };
 
 const longestConfigMap = 1024 * 1024;

@@ -26,7 +26,13 @@ function checkContainers(containers: readonly Tree[], path: string): Problem[] {
     const problems: Problem[] = [];
     if (!name) problems.push(problem(`${here}.name`, 'Required'));
     else if (!labelName.test(name))
-      problems.push(wrong(`${here}.name`, name, 'a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\'')); // prettier-ignore
+      problems.push(
+        wrong(
+          `${here}.name`,
+          name,
+          "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'",
+        ),
+      );
     else if (names.indexOf(name) < i) problems.push(problem(`${here}.name`, 'Duplicate', JSON.stringify(name)));
     if (!text(container['image'])) problems.push(problem(`${here}.image`, 'Required'));
     return [...problems, ...checkResources(tree(container['resources']), `${here}.resources`)];

@@ -54,7 +54,9 @@ export function qosClass(spec: Tree): 'Guaranteed' | 'Burstable' | 'BestEffort' 
   if (!amounts.some(({ requests, limits }) => states(requests) || states(limits))) return 'BestEffort';
   const isEqual = (a: unknown, b: unknown): boolean =>
     b !== undefined && parseQuantity(a)?.nano === parseQuantity(b)?.nano;
-  const isFull = amounts.every(({ requests, limits }) => ['cpu', 'memory'].every((name) => isEqual(requests[name] ?? limits[name], limits[name]))); // prettier-ignore
+  const isFull = amounts.every(({ requests, limits }) =>
+    ['cpu', 'memory'].every((name) => isEqual(requests[name] ?? limits[name], limits[name])),
+  );
   return isFull ? 'Guaranteed' : 'Burstable';
 }
 
@@ -65,7 +67,8 @@ const mayChange =
 function checkPodChange(before: Obj, after: Obj): Problem[] {
   const fixed = ({ spec = {} }: Obj): Tree => {
     const { activeDeadlineSeconds: _deadline, tolerations: _tolerations, containers, initContainers, ...rest } = spec;
-    const withoutImages = (list: unknown): Tree[] => trees(list).map(({ image: _image, imagePullPolicy: _policy, ...container }) => container); // prettier-ignore
+    const withoutImages = (list: unknown): Tree[] =>
+      trees(list).map(({ image: _image, imagePullPolicy: _policy, ...container }) => container);
     return { ...rest, containers: withoutImages(containers), initContainers: withoutImages(initContainers) };
   };
   if (sameValue(fixed(before), fixed(after))) return [];

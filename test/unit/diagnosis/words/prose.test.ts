@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactProse } from '../../../../src/diagnosis/words/prose.ts';
+import { redactProse } from '../../../../src/diagnosis/words/container-ends.ts';
 
 const secrets: [text: string, want: string][] = [
   ['login as ada with password hunter2 failed', 'login as ada with password [redacted] failed'],

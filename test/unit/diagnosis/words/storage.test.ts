@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blindInWords } from '../../../../src/diagnosis/words/metric.ts';
-import { missingIn, missingInWords } from '../../../../src/diagnosis/words/missing.ts';
-import { needs, referencesIn } from '../../../../src/diagnosis/words/references.ts';
-import { claimInWords, volumeInWords } from '../../../../src/diagnosis/words/volume.ts';
+import { blindInWords } from '../../../../src/diagnosis/autoscaler.ts';
+import { claimInWords, volumeInWords } from '../../../../src/diagnosis/storage.ts';
+import { missingIn, missingInWords, needs, referencesIn } from '../../../../src/diagnosis/words/references.ts';
 
 const missing: [text: string, want: string][] = [
   ['configmap "missing" not found', 'ConfigMap missing does not exist'],
@@ -45,8 +44,15 @@ const template = {
 test('what a template needs, and what it only would like', () =>
   assert.deepEqual(
     referencesIn(template).map(({ kind, name, key, volume }) => [kind, name, key, volume].filter(Boolean).join(' ')),
-    ['Secret init', 'ConfigMap web a', 'Secret cert tls', 'Secret cert tls.crt tls', 'ConfigMap p1 both', 'Secret p2 both'],
-  )); // prettier-ignore
+    [
+      'Secret init',
+      'ConfigMap web a',
+      'Secret cert tls',
+      'Secret cert tls.crt tls',
+      'ConfigMap p1 both',
+      'Secret p2 both',
+    ],
+  ));
 
 const needed: { name: string; of: Parameters<typeof needs>[1]; want: boolean }[] = [
   { name: 'a Secret by its name', of: { kind: 'Secret', name: 'cert' }, want: true },
@@ -60,7 +66,8 @@ const needed: { name: string; of: Parameters<typeof needs>[1]; want: boolean }[]
 for (const { name, of, want } of needed)
   test(`the template needs ${name}: ${want ? 'yes' : 'no'}`, () => assert.equal(needs(template, of), want));
 
-test('an odd template needs nothing', () => assert.deepEqual(referencesIn({ spec: { containers: 7, volumes: [null] } as never }), [])); // prettier-ignore
+test('an odd template needs nothing', () =>
+  assert.deepEqual(referencesIn({ spec: { containers: 7, volumes: [null] } as never }), []));
 
 const volumes: [text: string, want: string][] = [
   ['Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) web-0', 'volume pvc-1 is still in use on another node, by web-0'],

@@ -25,24 +25,78 @@ const job = { metadata, spec: { template: { metadata: { labels: { a: 'b' } }, sp
 
 const bodies: [string, object][] = [
   [`${base}/configmaps`, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } }],
-  [`${base}/pods`, aPod('x', { nodeName: 'n', tolerations: [{ key: 'a' }], volumes: [{ name: 'v', configMap: { name: 'c' } }], initContainers: [{ name: 'i', image: 'i', ports: [{ containerPort: 1 }], livenessProbe: { httpGet: {} }, resources: { requests: { cpu: '1' }, limits: { cpu: '1' } } }] })],
-  ['/apis/apps/v1/namespaces/shop/deployments', aWorkload('Deployment', 'x', { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } })],
+  [
+    `${base}/pods`,
+    aPod('x', {
+      nodeName: 'n',
+      tolerations: [{ key: 'a' }],
+      volumes: [{ name: 'v', configMap: { name: 'c' } }],
+      initContainers: [
+        {
+          name: 'i',
+          image: 'i',
+          ports: [{ containerPort: 1 }],
+          livenessProbe: { httpGet: {} },
+          resources: { requests: { cpu: '1' }, limits: { cpu: '1' } },
+        },
+      ],
+    }),
+  ],
+  [
+    '/apis/apps/v1/namespaces/shop/deployments',
+    aWorkload('Deployment', 'x', { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } }),
+  ],
   ['/apis/apps/v1/namespaces/shop/statefulsets', aWorkload('StatefulSet', 'x')],
   ['/apis/apps/v1/namespaces/shop/controllerrevisions', aRevision('x')],
   ['/apis/batch/v1/namespaces/shop/jobs', job],
   ['/apis/batch/v1/namespaces/shop/cronjobs', { metadata, spec: { schedule: '* * * * *', jobTemplate: job } }],
   [`${base}/resourcequotas`, { metadata, spec: { hard: { pods: '9', 'requests.cpu': '9' }, scopes: ['BestEffort'] } }],
-  [`${base}/persistentvolumeclaims`, { metadata, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }],
-  [`${base}/events`, { metadata, involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p' }, eventTime: null, source: { component: 'c' } }],
-  ['/apis/policy/v1/namespaces/shop/poddisruptionbudgets', { metadata, spec: { minAvailable: 1, selector: { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] } } }],
-  ['/apis/rbac.authorization.k8s.io/v1/namespaces/shop/rolebindings', { metadata, roleRef: { kind: 'Role', name: 'r' }, subjects: [{ kind: 'User', name: 'u' }] }],
-  ['/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers', { metadata, spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' } } }],
-  ['/apis/tapfix.dev/v1alpha1/namespaces/shop/remediations', aRemediation('x', 'me', { action: { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'q', uid: 'u' } } })],
-  ['/apis/tapfix.dev/v1alpha1/namespaces/shop/notices', aNotice('x', { members: [{ namespace: 'a', name: 'b', uid: 'c' }] })],
+  [
+    `${base}/persistentvolumeclaims`,
+    { metadata, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+  ],
+  [
+    `${base}/events`,
+    {
+      metadata,
+      involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p' },
+      eventTime: null,
+      source: { component: 'c' },
+    },
+  ],
+  [
+    '/apis/policy/v1/namespaces/shop/poddisruptionbudgets',
+    {
+      metadata,
+      spec: {
+        minAvailable: 1,
+        selector: { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] },
+      },
+    },
+  ],
+  [
+    '/apis/rbac.authorization.k8s.io/v1/namespaces/shop/rolebindings',
+    { metadata, roleRef: { kind: 'Role', name: 'r' }, subjects: [{ kind: 'User', name: 'u' }] },
+  ],
+  [
+    '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers',
+    { metadata, spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' } } },
+  ],
+  [
+    '/apis/tapfix.dev/v1alpha1/namespaces/shop/remediations',
+    aRemediation('x', 'me', { action: { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'q', uid: 'u' } } }),
+  ],
+  [
+    '/apis/tapfix.dev/v1alpha1/namespaces/shop/notices',
+    aNotice('x', { members: [{ namespace: 'a', name: 'b', uid: 'c' }] }),
+  ],
   ['/api/v1/nodes', { metadata, spec: { taints: [] }, status: { conditions: [{ type: 'Ready' }] } }],
   ['/api/v1/namespaces', { metadata, spec: { finalizers: [] }, status: {} }],
-  ['/apis/authorization.k8s.io/v1/subjectaccessreviews', { spec: { user: 'u', groups: ['g'], resourceAttributes: { verb: 'get' } } }],
-]; // prettier-ignore
+  [
+    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    { spec: { user: 'u', groups: ['g'], resourceAttributes: { verb: 'get' } } },
+  ],
+];
 
 /** What the server itself did not expect. */
 const isAccident = ({ message = '' }: { message?: string }): boolean => message.startsWith('Internal error occurred');

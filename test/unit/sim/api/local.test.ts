@@ -26,7 +26,10 @@ const failing: Record<string, (api: Api) => Promise<unknown>> = {
 };
 
 const told = async (work: Promise<unknown>): Promise<object> => {
-  const error = await work.then(() => undefined, (reason: unknown) => reason); // prettier-ignore
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
   assert.ok(error instanceof ApiError, String(error));
   const { message, code, reason, retryAfterMs } = error;
   return { message, code, reason, retryAfterMs };

@@ -1,7 +1,8 @@
 import { actions } from '../../../../src/actions/table.ts';
 import { customResourceDefinitions } from '../../../../src/manifests/crd.ts';
 import { localApi } from '../../../../src/sim/api/local.ts';
-import { type ApiRequest, type ApiServerOptions, createApiServer } from '../../../../src/sim/api/server.ts';
+import type { Request as ApiRequest } from '../../../../src/sim/api/model.ts';
+import { type ApiServerOptions, createApiServer } from '../../../../src/sim/api/server.ts';
 import { fakeClock } from '../../../support/fake-clock.ts';
 
 export interface Said {

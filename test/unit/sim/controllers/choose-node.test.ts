@@ -21,7 +21,11 @@ test('round robin over those that fit', () => {
 });
 
 const cases = [
-  { name: 'a selector', spec: { nodeSelector: { disk: 'ssd' } }, nodes: [nodes[0]!, aNode('n2', { labels: { disk: 'ssd' } })] }, // prettier-ignore
+  {
+    name: 'a selector',
+    spec: { nodeSelector: { disk: 'ssd' } },
+    nodes: [nodes[0]!, aNode('n2', { labels: { disk: 'ssd' } })],
+  },
   { name: 'a taint', spec: {}, nodes: [aNode('n1', { spec: { taints: [taint] } }), nodes[1]!] },
   { name: 'a node that does not report', spec: {}, nodes: [aNode('n1', { ready: 'Unknown' }), nodes[1]!] },
   { name: 'a node that is closed', spec: {}, nodes: [aNode('n1', { spec: { unschedulable: true } }), nodes[1]!] },
@@ -43,7 +47,6 @@ test('a toleration lets it in', () => {
     { key: 'dedicated', operator: 'Exists' },
     { operator: 'Exists' },
   ])
-    // prettier-ignore
     assert.deepEqual(chooseNode(pod({ tolerations: [toleration] }), tainted, nobody, 0), { node: 'n1' });
   assert.ok('refusal' in chooseNode(pod({ tolerations: [{ key: 'dedicated', value: 'other' }] }), tainted, nobody, 0));
 });

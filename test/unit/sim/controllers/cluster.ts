@@ -96,7 +96,12 @@ export const aTemplate = ({ name = 'web', image = 'shop/web:1.0', behave, contai
   metadata: { labels: { app: name }, ...(behave && { annotations: { 'sim.tapfix.dev/behave': behave } }) },
   spec: {
     containers: [
-      { name: 'app', image, resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '32Mi' } }, ...container }, // prettier-ignore
+      {
+        name: 'app',
+        image,
+        resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '32Mi' } },
+        ...container,
+      },
     ],
     ...spec,
   },

@@ -17,7 +17,12 @@ function correlator() {
 
 test('the same again is counted in the same Event', () => {
   const { judge } = correlator();
-  assert.deepEqual(judge(refused('a'), 0), { do: 'create', name: 'web-1.1', message: refused('a').message, combined: false }); // prettier-ignore
+  assert.deepEqual(judge(refused('a'), 0), {
+    do: 'create',
+    name: 'web-1.1',
+    message: refused('a').message,
+    combined: false,
+  });
   assert.deepEqual(judge(refused('a'), 5000), {
     do: 'count',
     name: 'web-1.1',
@@ -31,7 +36,10 @@ test('the same again is counted in the same Event', () => {
 test('nine that differ only in their words stand for themselves, the tenth and later are combined', () => {
   const { judge } = correlator();
   const verdicts = Array.from({ length: 12 }, (_, n) => judge(refused(`p${n}`), n * 1000));
-  assert.deepEqual(verdicts.map(({ do: what }) => what), [...Array<string>(10).fill('create'), 'count', 'count']); // prettier-ignore
+  assert.deepEqual(
+    verdicts.map(({ do: what }) => what),
+    [...Array<string>(10).fill('create'), 'count', 'count'],
+  );
   const messages = verdicts.map((verdict) => (verdict.do === 'drop' ? '' : verdict.message));
   assert.ok(messages.slice(0, 9).every((message) => message.startsWith('Error creating')));
   assert.ok(messages.slice(9).every((message) => message.startsWith('(combined from similar events): Error creating')));

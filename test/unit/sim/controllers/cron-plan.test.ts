@@ -49,7 +49,10 @@ test('what still runs: allowed, forbidden, replaced', () => {
   const running = job('a');
   assert.equal(planCronJob(aCron(), everyMinute, [running], nowMs).runMs, nowMs);
   const forbidden = planCronJob(aCron({ concurrencyPolicy: 'Forbid' }), everyMinute, [running], nowMs);
-  assert.deepEqual([forbidden.runMs, forbidden.skipped, forbidden.handledMs], [undefined, 'JobAlreadyActive', undefined]); // prettier-ignore
+  assert.deepEqual(
+    [forbidden.runMs, forbidden.skipped, forbidden.handledMs],
+    [undefined, 'JobAlreadyActive', undefined],
+  );
   const replaced = planCronJob(aCron({ concurrencyPolicy: 'Replace' }), everyMinute, [running], nowMs);
   assert.deepEqual([replaced.runMs, replaced.remove], [nowMs, [running]]);
 });
@@ -69,7 +72,10 @@ test('it keeps three that went well and one that did not, and remembers the last
     ['g230', 'b140'],
   );
   assert.equal(plan.status.lastSuccessfulTime, at(-45));
-  assert.deepEqual(plan.status.active?.map(({ name }) => name), ['now']); // prettier-ignore
+  assert.deepEqual(
+    plan.status.active?.map(({ name }) => name),
+    ['now'],
+  );
 });
 
 test('one that was active and is over is news', () => {

@@ -27,12 +27,33 @@ const cases = [
   { name: 'one on every node', nodes, pods: [on('n1')], create: ['n2', 'n3'] },
   { name: 'not on one with a taint that it does not tolerate', nodes: [nodes[0]!, tainted], pods: [], create: ['n1'] },
   { name: 'but there it may stay', nodes: [nodes[0]!, tainted], pods: [on('n1'), on('n2')] },
-  { name: 'not on one that its selector does not match', spec: { template: { spec: { nodeSelector: { disk: 'ssd' } } } }, nodes, pods: [on('n1')], remove: ['n1'] }, // prettier-ignore
+  {
+    name: 'not on one that its selector does not match',
+    spec: { template: { spec: { nodeSelector: { disk: 'ssd' } } } },
+    nodes,
+    pods: [on('n1')],
+    remove: ['n1'],
+  },
   { name: 'it stays on a node that is gone', nodes: [nodes[0]!, down], pods: [on('n1'), on('n2', { ready: false })] },
-  { name: 'one that failed makes room first', nodes: [nodes[0]!], pods: [on('n1', { phase: 'Failed', ready: false })], remove: ['n1'] }, // prettier-ignore
-  { name: 'an update replaces one at a time', nodes, pods: ['n1', 'n2', 'n3'].map((node) => on(node, { revision: 'old' })), remove: ['n1'] }, // prettier-ignore
+  {
+    name: 'one that failed makes room first',
+    nodes: [nodes[0]!],
+    pods: [on('n1', { phase: 'Failed', ready: false })],
+    remove: ['n1'],
+  },
+  {
+    name: 'an update replaces one at a time',
+    nodes,
+    pods: ['n1', 'n2', 'n3'].map((node) => on(node, { revision: 'old' })),
+    remove: ['n1'],
+  },
   { name: 'and waits for it', nodes, pods: [on('n1', { ready: false }), on('n2', { revision: 'old' }), on('n3')] },
-  { name: 'an old one that is broken goes in any case', nodes, pods: [on('n1'), on('n2', { revision: 'old', ready: false }), on('n3')], remove: ['n2'] }, // prettier-ignore
+  {
+    name: 'an old one that is broken goes in any case',
+    nodes,
+    pods: [on('n1'), on('n2', { revision: 'old', ready: false }), on('n3')],
+    remove: ['n2'],
+  },
 ];
 
 for (const { name, spec, nodes: all, pods, create = [], remove = [] } of cases)
@@ -57,7 +78,11 @@ test('a pod is pinned to its node by affinity and tolerates the trouble of nodes
 
 test('counts by node', () => {
   const set = aDaemon();
-  const places = placesOf(set, [...nodes, aNode('n4', { spec: tainted.spec })], [on('n1'), on('n2', { ready: false, revision: 'old' }), on('n4')]); // prettier-ignore
+  const places = placesOf(
+    set,
+    [...nodes, aNode('n4', { spec: tainted.spec })],
+    [on('n1'), on('n2', { ready: false, revision: 'old' }), on('n4')],
+  );
   assert.deepEqual(daemonSetStatus(set, places, 'new', nowMs), {
     currentNumberScheduled: 2,
     desiredNumberScheduled: 3,

@@ -35,8 +35,15 @@ test('a Deployment comes up 3/3', async (t) => {
   for (const pod of await pods()) {
     assert.match(pod.metadata.name, new RegExp(`^${set!.metadata.name}-[bcdfghjklmnpqrstvwxz2456789]{5}$`));
     assert.deepEqual(pod.metadata.ownerReferences, [
-      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: set!.metadata.name, uid: set!.metadata.uid, controller: true, blockOwnerDeletion: true },
-    ]); // prettier-ignore
+      {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        name: set!.metadata.name,
+        uid: set!.metadata.uid,
+        controller: true,
+        blockOwnerDeletion: true,
+      },
+    ]);
   }
   assert.deepEqual(new Set((await pods()).map(({ spec }) => spec?.nodeName)), new Set(['node-1', 'node-2']));
   const [scaled] = await events({ reason: 'ScalingReplicaSet' });
@@ -176,7 +183,10 @@ test('minReadySeconds: ready is not available yet', async (t) => {
   const { create, advance, deployment } = await aCluster(t);
   await create('Deployment', aWorkload({}, { minReadySeconds: 20 }));
   await advance(10);
-  assert.deepEqual([counts(await deployment())['readyReplicas'], counts(await deployment())['availableReplicas']], [3, undefined]); // prettier-ignore
+  assert.deepEqual(
+    [counts(await deployment())['readyReplicas'], counts(await deployment())['availableReplicas']],
+    [3, undefined],
+  );
   await advance(15);
   assert.equal(counts(await deployment())['availableReplicas'], 3);
 });

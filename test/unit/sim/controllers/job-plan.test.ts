@@ -52,7 +52,10 @@ test('what still runs is ended first, and only then it has failed', () => {
   const plan = planJob(aJob({ parallelism: 2, completions: 2 }), [failed('a', 20), failed('b', 1), running], nowMs);
   assert.deepEqual(plan.remove, [running]);
   assert.equal(plan.ended, undefined);
-  assert.deepEqual(plan.status.conditions?.map(({ type }) => type), ['FailureTarget']); // prettier-ignore
+  assert.deepEqual(
+    plan.status.conditions?.map(({ type }) => type),
+    ['FailureTarget'],
+  );
 });
 
 test('restarts in place count against the limit too', () => {
@@ -72,7 +75,10 @@ test('enough successes complete it', () => {
   assert.equal(planJob(job, [done('a')], nowMs).create, 1);
   const plan = planJob(job, [done('a'), done('b')], nowMs);
   assert.deepEqual([plan.ended?.type, plan.status.completionTime, plan.status.succeeded], ['Complete', at(0), 2]);
-  assert.deepEqual(plan.status.conditions?.map(({ type }) => type), ['SuccessCriteriaMet', 'Complete']); // prettier-ignore
+  assert.deepEqual(
+    plan.status.conditions?.map(({ type }) => type),
+    ['SuccessCriteriaMet', 'Complete'],
+  );
 });
 
 test('a suspended one has no pods', () => {

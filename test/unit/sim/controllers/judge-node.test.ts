@@ -14,13 +14,16 @@ test('a node that has fallen silent: nothing that kubelet said is known any more
     },
   });
   const conditions = silenced(node, nowMs)!;
-  assert.deepEqual(conditions.map(({ type, status, reason = '' }) => `${type} ${status} ${reason}`), [
-    'NetworkUnavailable False ',
-    'Ready Unknown NodeStatusUnknown',
-    'MemoryPressure Unknown NodeStatusUnknown',
-    'DiskPressure Unknown NodeStatusNeverUpdated',
-    'PIDPressure Unknown NodeStatusNeverUpdated',
-  ]); // prettier-ignore
+  assert.deepEqual(
+    conditions.map(({ type, status, reason = '' }) => `${type} ${status} ${reason}`),
+    [
+      'NetworkUnavailable False ',
+      'Ready Unknown NodeStatusUnknown',
+      'MemoryPressure Unknown NodeStatusUnknown',
+      'DiskPressure Unknown NodeStatusNeverUpdated',
+      'PIDPressure Unknown NodeStatusNeverUpdated',
+    ],
+  );
   assert.deepEqual(conditions[1], {
     type: 'Ready',
     status: 'Unknown',
@@ -51,7 +54,18 @@ const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute'
 test('its pods have five minutes, or as long as they say', () => {
   assert.equal(evictAtMs(aPod('p'), [unreachable]), nowMs + 200_000);
   const patient = (tolerationSeconds?: number) =>
-    aPod('p', { spec: { tolerations: [{ key: unreachable.key, operator: 'Exists', effect: 'NoExecute', ...(tolerationSeconds && { tolerationSeconds }) }] } }); // prettier-ignore
+    aPod('p', {
+      spec: {
+        tolerations: [
+          {
+            key: unreachable.key,
+            operator: 'Exists',
+            effect: 'NoExecute',
+            ...(tolerationSeconds && { tolerationSeconds }),
+          },
+        ],
+      },
+    });
   assert.equal(evictAtMs(patient(10), [unreachable]), nowMs - 90_000);
   assert.equal(evictAtMs(patient(), [unreachable]), undefined);
   assert.equal(evictAtMs(aPod('p'), [own]), undefined);

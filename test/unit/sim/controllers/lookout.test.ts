@@ -28,7 +28,10 @@ test('what was deleted while nobody watched is told as gone, as it was last', as
   const ended = lookout.run(stop.signal);
   await clock.advance(5_000);
   assert.deepEqual(told, ['+a', '+b', '-a', '+b', '+c']);
-  assert.deepEqual([...lookout.seen('Pod')].map(({ metadata }) => metadata.name), ['b', 'c']); // prettier-ignore
+  assert.deepEqual(
+    [...lookout.seen('Pod')].map(({ metadata }) => metadata.name),
+    ['b', 'c'],
+  );
   stop.abort();
   await ended;
 });

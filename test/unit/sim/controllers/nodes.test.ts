@@ -24,9 +24,12 @@ test('a node that is gone with its pods: NotReady, events, eviction after five m
   assert.equal(counts(await deployment())['readyReplicas'], 10);
   const said = await events({ reason: 'NodeNotReady' });
   assert.deepEqual(
-    said.filter(({ involvedObject }) => involvedObject.kind === 'Pod').map(({ type, message, involvedObject }) => [type, message, involvedObject.name]).sort(),
+    said
+      .filter(({ involvedObject }) => involvedObject.kind === 'Pod')
+      .map(({ type, message, involvedObject }) => [type, message, involvedObject.name])
+      .sort(),
     there.map((name) => ['Warning', 'Node is not ready', name]).sort(),
-  ); // prettier-ignore
+  );
   const [own] = said.filter(({ involvedObject }) => involvedObject.kind === 'Node');
   assert.deepEqual([own?.type, own?.message], ['Normal', 'Node node-2 status is now: NodeNotReady']);
 

@@ -103,12 +103,27 @@ export const aPod = (name: string, options: PodOptions = {}): PodObject => {
   };
 };
 
-export const aNode = (name: string, over: { spec?: NodeObject['spec']; labels?: Record<string, string>; status?: NodeObject['status']; ready?: string } = {}): NodeObject => ({
+export const aNode = (
+  name: string,
+  over: {
+    spec?: NodeObject['spec'];
+    labels?: Record<string, string>;
+    status?: NodeObject['status'];
+    ready?: string;
+  } = {},
+): NodeObject => ({
   metadata: { ...meta(name), labels: { 'kubernetes.io/hostname': name, ...over.labels } },
   spec: over.spec ?? {},
   status: {
     allocatable: { cpu: '2', memory: '1Gi', pods: '110' },
-    conditions: [{ type: 'Ready', status: (over.ready ?? 'True') as 'True', lastHeartbeatTime: at(-5), lastTransitionTime: at(-600) }],
+    conditions: [
+      {
+        type: 'Ready',
+        status: (over.ready ?? 'True') as 'True',
+        lastHeartbeatTime: at(-5),
+        lastTransitionTime: at(-600),
+      },
+    ],
     ...over.status,
   },
-}); // prettier-ignore
+});

@@ -23,7 +23,9 @@ test('a quota refuses the pods: condition and events say so in its words', async
     Available: 'False MinimumReplicasUnavailable',
     ReplicaFailure: 'True FailedCreate',
   });
-  const refusals = (await rig.events({ reason: 'FailedCreate' })).filter(({ source }) => source?.component === 'replicaset-controller'); // prettier-ignore
+  const refusals = (await rig.events({ reason: 'FailedCreate' })).filter(
+    ({ source }) => source?.component === 'replicaset-controller',
+  );
   const plain = refusals.filter(({ message }) => !message.startsWith('(combined'));
   assert.equal(plain.length, 9);
   for (const { message } of plain) assert.match(message, words);

@@ -9,10 +9,22 @@ import { aPod, aSet, nowMs } from './objects.ts';
 
 const order = [
   { name: 'one without a node', first: aPod('x', { node: '' }), second: aPod('y', { ready: false, phase: 'Pending' }) },
-  { name: 'one that is pending', first: aPod('x', { ready: false, phase: 'Pending' }), second: aPod('y', { ready: false }) }, // prettier-ignore
-  { name: 'one that is not ready, though it is older', first: aPod('x', { ready: false, age: 9000 }), second: aPod('y', { age: 1 }) }, // prettier-ignore
+  {
+    name: 'one that is pending',
+    first: aPod('x', { ready: false, phase: 'Pending' }),
+    second: aPod('y', { ready: false }),
+  },
+  {
+    name: 'one that is not ready, though it is older',
+    first: aPod('x', { ready: false, age: 9000 }),
+    second: aPod('y', { age: 1 }),
+  },
   { name: 'a cheap one', first: aPod('x', cost(-1)), second: aPod('y', { readyFor: 1 }) },
-  { name: 'one that was ready for a shorter time', first: aPod('x', { readyFor: 5 }), second: aPod('y', { readyFor: 50 }) }, // prettier-ignore
+  {
+    name: 'one that was ready for a shorter time',
+    first: aPod('x', { readyFor: 5 }),
+    second: aPod('y', { readyFor: 50 }),
+  },
   { name: 'one that restarts', first: aPod('x', { restarts: 4 }), second: aPod('y', { age: 1 }) },
   { name: 'the younger one', first: aPod('x', { age: 5 }), second: aPod('y', { age: 50 }) },
 ];

@@ -35,8 +35,15 @@ test('a new ReplicaSet is named, labelled and owned as Kubernetes does it', () =
     'deployment.kubernetes.io/revision': '7',
   });
   assert.deepEqual(metadata.ownerReferences, [
-    { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'uid-web', controller: true, blockOwnerDeletion: true },
-  ]); // prettier-ignore
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: 'web',
+      uid: 'uid-web',
+      controller: true,
+      blockOwnerDeletion: true,
+    },
+  ]);
   assert.deepEqual(spec.selector, { matchLabels: { app: 'web', 'pod-template-hash': hash } });
   assert.deepEqual(spec.template.metadata.labels, { app: 'web', 'pod-template-hash': hash });
   assert.equal(spec.replicas, 1);

@@ -7,7 +7,11 @@ import { aDeployment, aSet } from './objects.ts';
 const fences = [
   { name: 'a quarter each way by default: surge rounds up, unavailable down', spec: { replicas: 3 }, want: [1, 0] },
   { name: 'of ten', spec: { replicas: 10 }, want: [3, 2] },
-  { name: 'both rounded to nothing would be a standstill', spec: { replicas: 3, strategy: rolling(0, '25%') }, want: [0, 1] }, // prettier-ignore
+  {
+    name: 'both rounded to nothing would be a standstill',
+    spec: { replicas: 3, strategy: rolling(0, '25%') },
+    want: [0, 1],
+  },
   { name: 'numbers are taken as they are', spec: { replicas: 3, strategy: rolling(2, 1) }, want: [2, 1] },
   { name: 'never more than all', spec: { replicas: 3, strategy: rolling(0, '200%') }, want: [0, 3] },
   { name: 'Recreate has none', spec: { replicas: 3, strategy: { type: 'Recreate' } }, want: [0, 0] },

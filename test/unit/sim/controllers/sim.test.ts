@@ -13,7 +13,10 @@ test('it listens on a port as well', async (t) => {
   const { url, close } = await sim.listen();
   t.after(close);
   const { items } = (await (await fetch(`${url}/api/v1/nodes`)).json()) as { items: KubeObject[] };
-  assert.deepEqual(items.map(({ metadata }) => metadata.name), ['node-1', 'node-2']); // prettier-ignore
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['node-1', 'node-2'],
+  );
 });
 
 test('nodes cannot be stopped before there are any', () => {
@@ -31,9 +34,15 @@ test('everything that is written is signed by who wrote it', async (t) => {
   await advance(5);
   const writers = async (kind: 'Deployment' | 'Pod' | 'Node', name: string): Promise<string[]> => {
     const object = await api.get({ kind, name, ...(kind === 'Node' ? {} : { namespace }) });
-    return (object?.metadata.managedFields ?? []).map(({ manager, subresource }) => [manager, subresource].filter(Boolean).join(' ')).sort(); // prettier-ignore
+    return (object?.metadata.managedFields ?? [])
+      .map(({ manager, subresource }) => [manager, subresource].filter(Boolean).join(' '))
+      .sort();
   };
-  assert.deepEqual(await writers('Deployment', 'web'), ['kube-controller-manager status', 'kubectl-create', 'kubectl-set']); // prettier-ignore
+  assert.deepEqual(await writers('Deployment', 'web'), [
+    'kube-controller-manager status',
+    'kubectl-create',
+    'kubectl-set',
+  ]);
   assert.deepEqual(await writers('Node', 'node-1'), ['kubelet', 'kubelet status']);
 });
 
@@ -63,7 +72,9 @@ test('with the same chance it is the same each time', async () => {
     const events = await sim.api.list<KubeObject & { message: string; count?: number }>('Event');
     stop.abort();
     await ended;
-    return events.map(({ metadata, message, count }) => `${metadata.name} ${metadata.resourceVersion} ${message} ${count}`); // prettier-ignore
+    return events.map(
+      ({ metadata, message, count }) => `${metadata.name} ${metadata.resourceVersion} ${message} ${count}`,
+    );
   };
   const [first, second] = [await story(), await story()];
   assert.ok(first.length > 20);

@@ -22,16 +22,33 @@ const cases = [
   { name: 'and comes when it is ready', pods: [pod(0)], create: [1] },
   { name: 'a hole is filled', pods: [pod(0), pod(2)], create: [1] },
   { name: 'one that is being deleted is waited for', pods: [pod(0, { deleting: true })] },
-  { name: 'one that has failed goes, to come again', pods: [pod(0, { phase: 'Failed', ready: false })], remove: ['db-0'] }, // prettier-ignore
-  { name: 'too many go from the top, one at a time', spec: { replicas: 1 }, pods: [pod(0), pod(1), pod(2)], remove: ['db-2'] }, // prettier-ignore
+  {
+    name: 'one that has failed goes, to come again',
+    pods: [pod(0, { phase: 'Failed', ready: false })],
+    remove: ['db-0'],
+  },
+  {
+    name: 'too many go from the top, one at a time',
+    spec: { replicas: 1 },
+    pods: [pod(0), pod(1), pod(2)],
+    remove: ['db-2'],
+  },
   { name: 'none goes while one that stays is down', spec: { replicas: 1 }, pods: [pod(0, { ready: false }), pod(1)] },
   { name: 'an update begins at the top', pods: [old(0), old(1), old(2)], remove: ['db-2'] },
   { name: 'and goes on when the new one is up', pods: [old(0), old(1), pod(2)], remove: ['db-1'] },
   { name: 'a new one that does not come up stops it there', pods: [old(0), old(1), pod(2, { ready: false })] },
-  { name: 'below the partition nothing is updated', spec: { updateStrategy: { rollingUpdate: { partition: 2 } } }, pods: [old(0), old(1), pod(2)] }, // prettier-ignore
+  {
+    name: 'below the partition nothing is updated',
+    spec: { updateStrategy: { rollingUpdate: { partition: 2 } } },
+    pods: [old(0), old(1), pod(2)],
+  },
   { name: 'OnDelete leaves it to you', spec: { updateStrategy: { type: 'OnDelete' } }, pods: [old(0), old(1), old(2)] },
   { name: 'in parallel all come at once', spec: { podManagementPolicy: 'Parallel' }, pods: [], create: [0, 1, 2] },
-  { name: 'but an update waits for each one even so', spec: { podManagementPolicy: 'Parallel' }, pods: [old(0), old(1), pod(2, { ready: false })] }, // prettier-ignore
+  {
+    name: 'but an update waits for each one even so',
+    spec: { podManagementPolicy: 'Parallel' },
+    pods: [old(0), old(1), pod(2, { ready: false })],
+  },
   { name: 'nothing to do', pods: [pod(0), pod(1), pod(2)] },
 ];
 

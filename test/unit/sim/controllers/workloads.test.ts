@@ -47,7 +47,7 @@ test('a CronJob makes a Job at each time, tells how it went, and keeps only so m
   await advance(290);
   const jobs = (await api.list<JobObject>('Job', namespace)).map(({ metadata }) => metadata.name);
   const minute = Date.parse('2026-11-16T03:13:00Z') / 60_000;
-  assert.deepEqual(jobs, [2, 3].map((n) => `nightly-${minute + n - 1}`).concat(`nightly-${minute + 3}`)); // prettier-ignore
+  assert.deepEqual(jobs, [2, 3].map((n) => `nightly-${minute + n - 1}`).concat(`nightly-${minute + 3}`));
   assert.ok(
     (await events({ about: 'nightly', reason: 'SawCompletedJob' }))[0]?.message.endsWith('condition: Complete'),
   );
@@ -59,9 +59,15 @@ test('a StatefulSet: numbered pods in order, and a revision of each template to 
   const { api, create, advance, pods, clock } = await aCluster(t);
   await create('StatefulSet', aWorkload({ name: 'db' }, { serviceName: 'db' }));
   await clock.advance(500);
-  assert.deepEqual((await pods()).map(({ metadata }) => metadata.name), ['db-0']); // prettier-ignore
+  assert.deepEqual(
+    (await pods()).map(({ metadata }) => metadata.name),
+    ['db-0'],
+  );
   await advance(10);
-  assert.deepEqual((await pods()).map(({ metadata }) => metadata.name), ['db-0', 'db-1', 'db-2']); // prettier-ignore
+  assert.deepEqual(
+    (await pods()).map(({ metadata }) => metadata.name),
+    ['db-0', 'db-1', 'db-2'],
+  );
   const ref = { kind: 'StatefulSet', namespace, name: 'db' } as const;
   await api.patch(ref, 'merge', { spec: { template: aTemplate({ name: 'db', image: 'shop/db:2' }) } });
   await advance(20);
@@ -127,7 +133,10 @@ test('a DaemonSet comes to a node that becomes its own, and leaves one that is n
   const label = (name: string, disk: string | null): Promise<unknown> =>
     api.patch({ kind: 'Node', name }, 'merge', { metadata: { labels: { disk } } });
   const nodes = async (): Promise<unknown[]> => (await pods()).map(({ spec }) => spec?.nodeName);
-  await create('DaemonSet', aWorkload({ name: 'agent', spec: { nodeSelector: { disk: 'ssd' } } }, { replicas: undefined })); // prettier-ignore
+  await create(
+    'DaemonSet',
+    aWorkload({ name: 'agent', spec: { nodeSelector: { disk: 'ssd' } } }, { replicas: undefined }),
+  );
   await advance(5);
   assert.deepEqual(await nodes(), []);
   await label('node-2', 'ssd');

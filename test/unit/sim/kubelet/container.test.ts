@@ -20,8 +20,12 @@ interface Moment {
 
 const spoken = ({ state }: Life): string =>
   state.is === 'running'
-    ? state.ready ? 'ready' : 'running'
-    : state.is === 'ended' ? `ended ${state.how.exitCode} ${state.how.reason}` : state.reason; // prettier-ignore
+    ? state.ready
+      ? 'ready'
+      : 'running'
+    : state.is === 'ended'
+      ? `ended ${state.how.exitCode} ${state.how.reason}`
+      : state.reason;
 
 /** Lets a container live for so long, waking it exactly when it asks to be. */
 function lived(behaviour: string | Behaviour, untilMs: number, over: Partial<Surroundings> = {}): Moment[] {
@@ -53,8 +57,14 @@ test('without a probe it is ready as soon as it runs', () => {
 
 test('with one it takes a moment', () => {
   const probe = { delayMs: 1000, periodMs: 10_000 };
-  assert.deepEqual(brief(lived('run', 1e9, { probe })), [[0, 'running'], [1000, 'ready']]); // prettier-ignore
-  assert.deepEqual(brief(lived('ready-after=5s', 1e9, { probe })), [[0, 'running'], [5000, 'ready']]); // prettier-ignore
+  assert.deepEqual(brief(lived('run', 1e9, { probe })), [
+    [0, 'running'],
+    [1000, 'ready'],
+  ]);
+  assert.deepEqual(brief(lived('ready-after=5s', 1e9, { probe })), [
+    [0, 'running'],
+    [5000, 'ready'],
+  ]);
 });
 
 test('a crash loop: at once, then 10 s, doubling to five minutes', () => {
@@ -75,12 +85,21 @@ test('a crash loop: at once, then 10 s, doubling to five minutes', () => {
 
 test('the back-off is told when it begins and again while it lasts', () => {
   const backoffs = lived('crash', 100_000).filter(({ notes }) => notes.includes('Warning BackOff'));
-  assert.deepEqual(backoffs.map(({ atMs }) => atMs), [2600, 12_900, 24_900, 33_200, 45_200, 57_200, 69_200, 73_500, 85_500, 97_500]); // prettier-ignore
+  assert.deepEqual(
+    backoffs.map(({ atMs }) => atMs),
+    [2600, 12_900, 24_900, 33_200, 45_200, 57_200, 69_200, 73_500, 85_500, 97_500],
+  );
   assert.ok(backoffs.every(({ state }) => state === 'CrashLoopBackOff'));
 });
 
 test('the words of a back-off are those of kubelet', () => {
-  const around = { behaviour: parseBehaviour('crash'), restartPolicy: 'Always', timing: usualTiming, pod: 'web-1_shop(u)', probe: undefined }; // prettier-ignore
+  const around = {
+    behaviour: parseBehaviour('crash'),
+    restartPolicy: 'Always',
+    timing: usualTiming,
+    pod: 'web-1_shop(u)',
+    probe: undefined,
+  };
   let life = startAt(unborn('app', 'shop/web:1.0', 'ContainerCreating'), 0);
   const messages: string[] = [];
   for (let nowMs = 0; nowMs < 3000; nowMs = wakeAtMs(life)) {
@@ -98,27 +117,45 @@ test('the words of a back-off are those of kubelet', () => {
 });
 
 test('ten minutes of running are forgiven', () => {
-  const starts = lived('crash-after=601s', 2_000_000).filter(({ state }) => state === 'ready').map(({ atMs }) => atMs); // prettier-ignore
+  const starts = lived('crash-after=601s', 2_000_000)
+    .filter(({ state }) => state === 'ready')
+    .map(({ atMs }) => atMs);
   assert.deepEqual(starts, [0, 602_000, 1_204_000, 1_806_000]);
 });
 
 test('a liveness probe that fails: told twice, killed, started again', () => {
   const moments = lived('liveness', 4000);
-  assert.deepEqual(brief(moments), [[0, 'ready'], [1500, 'ready'], [3000, 'ended 0 Completed'], [4000, 'ready']]); // prettier-ignore
+  assert.deepEqual(brief(moments), [
+    [0, 'ready'],
+    [1500, 'ready'],
+    [3000, 'ended 0 Completed'],
+    [4000, 'ready'],
+  ]);
   assert.deepEqual(moments[2]?.notes, ['Warning Unhealthy', 'Normal Killing']);
 });
 
 test('an image that is not there: tried again after 10 s, 20 s, 40 s', () => {
   const moments = lived('image-missing', 75_000);
   const pulls = moments.filter(({ notes }) => notes.includes('Normal Pulling'));
-  assert.deepEqual(pulls.map(({ atMs, state }) => [atMs, state]), [0, 10_000, 30_000, 70_000].map((atMs) => [atMs, 'ErrImagePull'])); // prettier-ignore
+  assert.deepEqual(
+    pulls.map(({ atMs, state }) => [atMs, state]),
+    [0, 10_000, 30_000, 70_000].map((atMs) => [atMs, 'ErrImagePull']),
+  );
   assert.deepEqual(pulls[0]?.notes, ['Normal Pulling', 'Warning Failed', 'Warning Failed']);
-  assert.deepEqual(moments[1], { atMs: 1000, state: 'ImagePullBackOff', restarts: 0, notes: ['Normal BackOff', 'Warning Failed'] }); // prettier-ignore
+  assert.deepEqual(moments[1], {
+    atMs: 1000,
+    state: 'ImagePullBackOff',
+    restarts: 0,
+    notes: ['Normal BackOff', 'Warning Failed'],
+  });
 });
 
 test('a ConfigMap that is not there', () => {
   const moments = lived('config-missing=shop', 20_000);
-  assert.deepEqual(brief(moments), [[0, 'CreateContainerConfigError'], [12_000, 'CreateContainerConfigError']]); // prettier-ignore
+  assert.deepEqual(brief(moments), [
+    [0, 'CreateContainerConfigError'],
+    [12_000, 'CreateContainerConfigError'],
+  ]);
   assert.deepEqual(moments[0]?.notes, ['Normal Pulled', 'Warning Failed']);
 });
 

@@ -64,7 +64,10 @@ test('nodes: as many as asked for, with what was asked for; a deleted one comes 
   });
   const node = async (name: string): Promise<NodeObject | undefined> => api.get<NodeObject>({ kind: 'Node', name });
   const big = await node('big');
-  assert.deepEqual([big?.status?.allocatable?.['cpu'], big?.metadata.labels?.['disk'], big?.spec?.taints], ['64', 'ssd', taints]); // prettier-ignore
+  assert.deepEqual(
+    [big?.status?.allocatable?.['cpu'], big?.metadata.labels?.['disk'], big?.spec?.taints],
+    ['64', 'ssd', taints],
+  );
   assert.equal(conditions(big!)['Ready'], 'True KubeletReady');
   assert.equal((await node('small'))?.status?.allocatable?.['cpu'], '4');
   await api.delete({ kind: 'Node', name: 'small' });
@@ -101,7 +104,10 @@ test('a restarted kubelet does not start everything over', async (t) => {
     return { stop, ended: runKubelet({ api, clock, log, nodes, signal: stop.signal }).ended };
   };
   const first = run();
-  await create('Deployment', aWorkload({ behave: 'crash-after=20s', spec: { nodeSelector: { only: 'extra' } } }, { replicas: 1 })); // prettier-ignore
+  await create(
+    'Deployment',
+    aWorkload({ behave: 'crash-after=20s', spec: { nodeSelector: { only: 'extra' } } }, { replicas: 1 }),
+  );
   await clock.advance(40_000);
   const before = (await pods())[0]?.status?.containerStatuses?.[0];
   first.stop.abort();

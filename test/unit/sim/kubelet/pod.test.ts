@@ -34,16 +34,72 @@ const conditions = ({ conditions = [] }: PodStatus): Record<string, string> =>
   Object.fromEntries(conditions.map(({ type, status, reason = '' }) => [type, `${status} ${reason}`.trim()]));
 
 const states = [
-  { name: 'creating', behave: 'run', seconds: 0, phase: 'Pending', waiting: 'ContainerCreating', ready: 'False ContainersNotReady' }, // prettier-ignore
+  {
+    name: 'creating',
+    behave: 'run',
+    seconds: 0,
+    phase: 'Pending',
+    waiting: 'ContainerCreating',
+    ready: 'False ContainersNotReady',
+  },
   { name: 'running', behave: 'run', seconds: 2, phase: 'Running', ready: 'True' },
-  { name: 'hanging', behave: 'hang', seconds: 600, phase: 'Pending', waiting: 'ContainerCreating', ready: 'False ContainersNotReady' }, // prettier-ignore
-  { name: 'without a sandbox', behave: 'sandbox', seconds: 60, phase: 'Pending', waiting: 'ContainerCreating', ready: 'False ContainersNotReady' }, // prettier-ignore
-  { name: 'without its volume', behave: 'volume', seconds: 60, phase: 'Pending', waiting: 'ContainerCreating', ready: 'False ContainersNotReady' }, // prettier-ignore
-  { name: 'without its image', behave: 'image-missing', seconds: 5, phase: 'Pending', waiting: 'ImagePullBackOff', ready: 'False ContainersNotReady' }, // prettier-ignore
-  { name: 'crashing', behave: 'crash', seconds: 8, phase: 'Running', waiting: 'CrashLoopBackOff', ready: 'False ContainersNotReady' }, // prettier-ignore
+  {
+    name: 'hanging',
+    behave: 'hang',
+    seconds: 600,
+    phase: 'Pending',
+    waiting: 'ContainerCreating',
+    ready: 'False ContainersNotReady',
+  },
+  {
+    name: 'without a sandbox',
+    behave: 'sandbox',
+    seconds: 60,
+    phase: 'Pending',
+    waiting: 'ContainerCreating',
+    ready: 'False ContainersNotReady',
+  },
+  {
+    name: 'without its volume',
+    behave: 'volume',
+    seconds: 60,
+    phase: 'Pending',
+    waiting: 'ContainerCreating',
+    ready: 'False ContainersNotReady',
+  },
+  {
+    name: 'without its image',
+    behave: 'image-missing',
+    seconds: 5,
+    phase: 'Pending',
+    waiting: 'ImagePullBackOff',
+    ready: 'False ContainersNotReady',
+  },
+  {
+    name: 'crashing',
+    behave: 'crash',
+    seconds: 8,
+    phase: 'Running',
+    waiting: 'CrashLoopBackOff',
+    ready: 'False ContainersNotReady',
+  },
   { name: 'evicted', behave: 'evicted', seconds: 60, phase: 'Failed', ready: 'False PodFailed' },
-  { name: 'done', behave: 'exit-0', spec: { restartPolicy: 'Never' }, seconds: 60, phase: 'Succeeded', ready: 'False PodCompleted' }, // prettier-ignore
-  { name: 'failed', behave: 'exit-1', spec: { restartPolicy: 'Never' }, seconds: 60, phase: 'Failed', ready: 'False PodFailed' }, // prettier-ignore
+  {
+    name: 'done',
+    behave: 'exit-0',
+    spec: { restartPolicy: 'Never' },
+    seconds: 60,
+    phase: 'Succeeded',
+    ready: 'False PodCompleted',
+  },
+  {
+    name: 'failed',
+    behave: 'exit-1',
+    spec: { restartPolicy: 'Never' },
+    seconds: 60,
+    phase: 'Failed',
+    ready: 'False PodFailed',
+  },
 ];
 
 for (const { name, behave, spec, seconds, phase, waiting, ready } of states) {
@@ -58,7 +114,10 @@ for (const { name, behave, spec, seconds, phase, waiting, ready } of states) {
 
 test('what is said of a pod that cannot have its sandbox or its volume', () => {
   const sandbox = after(aPodOf('sandbox'), 30).notes;
-  assert.deepEqual(new Set(sandbox.map(({ type, reason }) => `${type} ${reason}`)), new Set(['Warning FailedCreatePodSandBox'])); // prettier-ignore
+  assert.deepEqual(
+    new Set(sandbox.map(({ type, reason }) => `${type} ${reason}`)),
+    new Set(['Warning FailedCreatePodSandBox']),
+  );
   assert.equal(new Set(sandbox.map(({ message }) => message)).size, 3, 'each try is another sandbox');
   const volume = after(aPodOf('volume=token', { volumes: [{ name: 's' }] }), 70).notes;
   assert.equal(volume.length, 8, 'half a second, doubling');
@@ -76,10 +135,16 @@ test('init containers run one after the other, then the rest', () => {
   const initContainers = [{ name: 'a', image: 'i' }, { name: 'b', image: 'i' }]; // prettier-ignore
   const pod = aPodOf('run', { initContainers });
   const early = after(pod, 1.2).status;
-  assert.deepEqual(early.initContainerStatuses?.map(({ state }) => Object.keys(state)[0]), ['running', 'waiting']); // prettier-ignore
+  assert.deepEqual(
+    early.initContainerStatuses?.map(({ state }) => Object.keys(state)[0]),
+    ['running', 'waiting'],
+  );
   assert.equal(conditions(early)['Initialized'], 'False ContainersNotInitialized');
   const late = after(pod, 5).status;
-  assert.deepEqual(late.initContainerStatuses?.map(({ ready }) => ready), [true, true]); // prettier-ignore
+  assert.deepEqual(
+    late.initContainerStatuses?.map(({ ready }) => ready),
+    [true, true],
+  );
   assert.deepEqual([late.phase, conditions(late)['Ready']], ['Running', 'True']);
 });
 

@@ -51,17 +51,19 @@ test('a crash loop is seen as one, from the pod and from its events, and its und
   await advance(30);
   const [bad] = (await pods()).filter(({ metadata }) => !metadata.name.startsWith(good!.metadata.name));
   const crashes = signals.filter((signal) => signal.class === 'CrashLoop');
-  assert.deepEqual(new Set(crashes.map(({ reason, object }) => `${reason} ${object.name}`)), new Set([
-    `Error ${bad!.metadata.name}`,
-    `CrashLoopBackOff ${bad!.metadata.name}`,
-    `BackOff ${bad!.metadata.name}`,
-  ])); // prettier-ignore
+  assert.deepEqual(
+    new Set(crashes.map(({ reason, object }) => `${reason} ${object.name}`)),
+    new Set([`Error ${bad!.metadata.name}`, `CrashLoopBackOff ${bad!.metadata.name}`, `BackOff ${bad!.metadata.name}`]),
+  );
   assert.ok(signals.some(({ message }) => message === 'container app exits 1 within a second'));
   const live = await readHealth(api, target('Deployment', 'web'), clock.now());
   assert.deepEqual([live.healthy, live.why], [false, 'container app keeps crashing']);
   assert.ok(live.troubles.includes('CrashLoop'));
   const workload = await readWorkload(api, namespace, target('Deployment', 'web').object);
-  assert.deepEqual(workload?.revisions.map(({ view }) => view.revision), [2, 1]); // prettier-ignore
+  assert.deepEqual(
+    workload?.revisions.map(({ view }) => view.revision),
+    [2, 1],
+  );
   assert.ok(history.longestAvailableMs(good!.metadata.uid, clock.now()) > 80_000);
   await setTemplate('web', aTemplate({ container: probed }));
   await advance(10);
@@ -83,7 +85,8 @@ test('a quota is seen as the cause, by name, and the Deployment as whom it block
   assert.equal(live.healthy, false);
   const read = await readQuota(api, namespace, { name: 'tight', uid: quota.metadata.uid });
   const blocked = await readBlocked(api, namespace, read!);
-  assert.deepEqual(blocked.map(({ workload, ready, desired, fits }) => [workload, ready, desired, fits]), [
-    ['Deployment/web', 0, 3, false],
-  ]); // prettier-ignore
+  assert.deepEqual(
+    blocked.map(({ workload, ready, desired, fits }) => [workload, ready, desired, fits]),
+    [['Deployment/web', 0, 3, false]],
+  );
 });

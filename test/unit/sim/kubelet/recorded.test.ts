@@ -17,17 +17,38 @@ const deployments: [name: string, replicas: number, template: object, spec?: obj
   ['typo', 2, aTemplate({ name: 'typo', image: 'localhost/app:1.O', behave: 'image-missing' })],
   ['cfg', 2, aTemplate({ name: 'cfg', image, behave: 'config-missing=missing' })],
   ['unready', 2, aTemplate({ name: 'unready', image, behave: 'unready', container: probed })],
-  ['slow', 1, aTemplate({ name: 'slow', image, behave: 'unready', container: { ...bare, ...probed } }), { progressDeadlineSeconds: 20 }], // prettier-ignore
-  ['mount', 1, aTemplate({ name: 'mount', image, behave: 'volume=nope', container: bare, spec: { volumes: [{ name: 's' }] } })], // prettier-ignore
+  [
+    'slow',
+    1,
+    aTemplate({ name: 'slow', image, behave: 'unready', container: { ...bare, ...probed } }),
+    { progressDeadlineSeconds: 20 },
+  ],
+  [
+    'mount',
+    1,
+    aTemplate({ name: 'mount', image, behave: 'volume=nope', container: bare, spec: { volumes: [{ name: 's' }] } }),
+  ],
 ];
 
 async function allTroubles(t: TestContext): Promise<ClusterRig> {
   const rig = await aCluster(t, { nodes: 1 });
   for (const [name, replicas, template, spec] of deployments)
-    await rig.create('Deployment', { metadata: { name }, spec: { replicas, selector: { matchLabels: { app: name } }, template, ...spec } }); // prettier-ignore
+    await rig.create('Deployment', {
+      metadata: { name },
+      spec: { replicas, selector: { matchLabels: { app: name } }, template, ...spec },
+    });
   const exporter = aTemplate({ name: 'node-exporter', image, behave: 'crash', container: bare });
-  await rig.create('DaemonSet', { metadata: { name: 'node-exporter' }, spec: { selector: { matchLabels: { app: 'node-exporter' } }, template: exporter } }); // prettier-ignore
-  const nightly = aTemplate({ name: 'nightly', image, behave: 'exit-1=300ms', container: bare, spec: { restartPolicy: 'Never' } }); // prettier-ignore
+  await rig.create('DaemonSet', {
+    metadata: { name: 'node-exporter' },
+    spec: { selector: { matchLabels: { app: 'node-exporter' } }, template: exporter },
+  });
+  const nightly = aTemplate({
+    name: 'nightly',
+    image,
+    behave: 'exit-1=300ms',
+    container: bare,
+    spec: { restartPolicy: 'Never' },
+  });
   const jobTemplate = { spec: { backoffLimit: 1, template: nightly } };
   await rig.create('CronJob', { metadata: { name: 'nightly' }, spec: { schedule: '* * * * *', jobTemplate } });
   await rig.advance(60);
@@ -71,7 +92,10 @@ async function podStatuses(rig: ClusterRig): Promise<void> {
 async function workloadStatuses(rig: ClusterRig): Promise<void> {
   const real = recorded<KubeObject & { status: object }>('node-workloads');
   const named: [Kind, string][] = [
-    ...['crash', 'oom', 'typo', 'cfg', 'unready', 'slow', 'mount', 'big'].map((name): [Kind, string] => ['Deployment', name]), // prettier-ignore
+    ...['crash', 'oom', 'typo', 'cfg', 'unready', 'slow', 'mount', 'big'].map((name): [Kind, string] => [
+      'Deployment',
+      name,
+    ]),
     ['StatefulSet', 'db'],
     ['DaemonSet', 'node-exporter'],
   ];
@@ -108,13 +132,20 @@ const notOurs =
   /horizontal-pod-autoscaler|persistentvolume-controller|CgroupV1|NodeAllocatableEnforced|unbound immediate|PodSecurity/;
 
 async function eventWords(rig: ClusterRig): Promise<void> {
-  const real = new Set(recorded<EventObject>('node-events').map(spoken).filter((line) => !notOurs.test(line))); // prettier-ignore
+  const real = new Set(
+    recorded<EventObject>('node-events')
+      .map(spoken)
+      .filter((line) => !notOurs.test(line)),
+  );
   const ours = new Set((await rig.events()).map(spoken));
   const unheard = [...ours].filter((line) => !real.has(line));
   // A quota refuses the StatefulSet here, a pod security policy there: the words before that are the same.
-  assert.deepEqual(unheard.map((line) => line.replace(/(failed error: ).*/, '$1...')), [
-    'statefulset-controller | Warning | FailedCreate | StatefulSet |  | Create Pod db-0 in StatefulSet db failed error: ...',
-  ]); // prettier-ignore
+  assert.deepEqual(
+    unheard.map((line) => line.replace(/(failed error: ).*/, '$1...')),
+    [
+      'statefulset-controller | Warning | FailedCreate | StatefulSet |  | Create Pod db-0 in StatefulSet db failed error: ...',
+    ],
+  );
   assert.deepEqual(
     [...real].filter((line) => !ours.has(line)),
     [],
@@ -130,7 +161,12 @@ async function eventKeys(rig: ClusterRig): Promise<void> {
     return `${of(present.map(([key]) => key))} | ${of(about)} | ${of(Object.keys(source))} | ${of(Object.keys(metadata).filter((key) => key !== 'managedFields'))}`;
   };
   const byReason = (events: readonly EventObject[]): Map<string, string> =>
-    new Map(events.map((event) => [`${event.reason} ${event.message.startsWith('(combined') ? 'combined' : ''}`, keys(event)])); // prettier-ignore
+    new Map(
+      events.map((event) => [
+        `${event.reason} ${event.message.startsWith('(combined') ? 'combined' : ''}`,
+        keys(event),
+      ]),
+    );
   const real = byReason(recorded<EventObject>('node-events'));
   for (const [reason, found] of byReason(await rig.events()))
     assert.equal(found, real.get(reason), `the keys of ${reason}`);

@@ -3,8 +3,11 @@ import type { KubeObject } from '../../../../src/kube/api.ts';
 
 /** What a real cluster wrote about thirteen kinds of trouble at once. */
 export const recorded = <T extends KubeObject>(file: 'node-events' | 'node-pods' | 'node-workloads' | 'events'): T[] =>
-  (JSON.parse(readFileSync(new URL(`../../../fixtures/recorded/${file}.json`, import.meta.url), 'utf8')) as { items: T[] })
-    .items; // prettier-ignore
+  (
+    JSON.parse(readFileSync(new URL(`../../../fixtures/recorded/${file}.json`, import.meta.url), 'utf8')) as {
+      items: T[];
+    }
+  ).items;
 
 /** Generated names, uids, hosts, counts and images differ from run to run; everything else is compared word by word. */
 export const pattern = (text: string): string =>

@@ -1,0 +1,103 @@
+import type { JsonPatchOp, KubeObject } from '../kube/api.ts';
+import type { Ref } from '../kube/resources.ts';
+import type { PodTemplate } from '../kube/views.ts';
+import { hashOf } from '../lib/hash.ts';
+import {
+  type ActionContext,
+  longestSnapshot,
+  markAnnotation,
+  no,
+  type Refusal,
+  type RolledOutKind,
+  type Trace,
+} from './action.ts';
+
+/** A workload as an action patches it: read, changed together with our mark, and known again after a crash. */
+export interface Workload extends KubeObject {
+  spec: {
+    template: PodTemplate;
+    replicas?: number;
+    paused?: boolean;
+    strategy?: { type?: string; rollingUpdate?: { maxUnavailable?: number | string } };
+    updateStrategy?: {
+      type?: string;
+      rollingUpdate?: { partition?: number; maxUnavailable?: number | string; maxSurge?: number | string };
+    };
+    podManagementPolicy?: string;
+    revisionHistoryLimit?: number;
+  };
+  status?: Record<string, unknown>;
+}
+
+export interface WorkloadTarget {
+  kind: RolledOutKind;
+  name: string;
+  uid: string;
+}
+
+export const refOf = ({ kind, name }: WorkloadTarget, namespace: string): Ref => ({ kind, namespace, name });
+
+/** The one that was meant, and not one of the same name that came later. */
+export async function readMeant(
+  target: WorkloadTarget,
+  { reader, namespace }: ActionContext,
+): Promise<Workload | undefined> {
+  const live = await reader.get<Workload>(refOf(target, namespace));
+  return live?.metadata.uid === target.uid && !live.metadata.deletionTimestamp ? live : undefined;
+}
+
+export const targetGone = ({ kind, name }: { kind: string; name: string }): Refusal =>
+  no('TargetGone', `${kind} ${name} is no longer there.`);
+
+const pointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Under the uid and the resourceVersion that were read, with our mark in the same patch: it and the change are one. */
+export function markedPatch({ metadata }: KubeObject, changes: readonly JsonPatchOp[], fixUid: string): JsonPatchOp[] {
+  return [
+    { op: 'test', path: '/metadata/uid', value: metadata.uid },
+    { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+    ...changes,
+    annotated('/metadata', metadata, markAnnotation, fixUid),
+  ];
+}
+
+/** Sets one annotation and leaves every other as it is. */
+export function annotated(
+  path: string,
+  { annotations }: { annotations?: Record<string, string> },
+  key: string,
+  value: string,
+): JsonPatchOp {
+  return annotations
+    ? { op: 'add', path: `${path}/annotations/${pointer(key)}`, value }
+    : { op: 'add', path: `${path}/annotations`, value: { [key]: value } };
+}
+
+/**
+ * What a patching action keeps of its target: the values that it replaces, by their hash (after a crash it is compared)
+ * and as far as people may read them. Empty when the target is gone.
+ */
+export function createMemory<P>(
+  targetOf: (params: P) => WorkloadTarget,
+  replaced: (live: Workload, params: P) => { exactly: object; readable: object },
+) {
+  const hashed = (live: Workload, params: P): string =>
+    hashOf({ uid: live.metadata.uid, ...replaced(live, params).exactly });
+  const remember = (live: Workload, params: P): string =>
+    JSON.stringify({ currentHash: hashed(live, params), ...replaced(live, params).readable });
+  return {
+    hashed,
+    remember,
+    async inspect(params: P, before: string, context: ActionContext): Promise<Trace> {
+      const live = await readMeant(targetOf(params), context);
+      if (!live) return 'other';
+      if (live.metadata.annotations?.[markAnnotation] === context.fixUid) return 'ours';
+      const { currentHash } = JSON.parse(before) as { currentHash?: string };
+      return hashed(live, params) === currentHash ? 'untouched' : 'other';
+    },
+    async snapshot(params: P, context: ActionContext): Promise<string> {
+      const live = await readMeant(targetOf(params), context);
+      return live ? remember(live, params).slice(0, longestSnapshot) : '';
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Channel, ChannelName, Handlers } from '../channels/channel.ts';
+import type { Channels } from '../channels/channels.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Readiness } from '../ops/readiness.ts';
+
+interface TalkingDeps {
+  clock: Clock;
+  metrics: Pick<Metrics, 'channelUp'>;
+  readiness: Readiness;
+  handlers: Handlers;
+  /** A press made while we were down must find its card: nothing is received before everything is listed. */
+  listed: Promise<unknown>;
+  signal: AbortSignal;
+}
+
+/** The channels that we talk on; they come and go with the configuration. */
+interface Talking {
+  channels(): Channels;
+  use(channels: Channels): void;
+  /** Resolves when all have ended. */
+  ended(): Promise<void>;
+}
+
+/** So long what is still to be edited on a channel that was left can be: that nothing there can be pressed any more. */
+const farewellMs = 60_000;
+
+export function createTalking({ clock, metrics, readiness, handlers, listed, signal }: TalkingDeps): Talking {
+  const known = new Map<ChannelName, Channel>();
+  const stops = new Map<Channel, AbortController>();
+  const loops = new Set<Promise<void>>();
+
+  async function run(channel: Channel, ending: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      if (ending.aborted) resolve();
+      else ending.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.race([listed, aborted]);
+    if (!ending.aborted) await channel.run(handlers, ending);
+  }
+
+  function begin(channel: Channel): void {
+    const stop = new AbortController();
+    known.set(channel.name, channel);
+    stops.set(channel, stop);
+    metrics.channelUp(channel.name, () => channel.health().ok);
+    readiness.set(`channel-${channel.name}`, () => ({ ...channel.health(), required: false }));
+    const loop = run(channel, AbortSignal.any([signal, stop.signal])).finally(() => loops.delete(loop));
+    loops.add(loop);
+  }
+
+  function end(channel: Channel): void {
+    stops.get(channel)?.abort();
+    stops.delete(channel);
+    metrics.channelUp(channel.name, undefined);
+    readiness.set(`channel-${channel.name}`, undefined);
+    void clock.sleep(farewellMs, signal).then(() => {
+      if (known.get(channel.name) === channel && !stops.has(channel)) known.delete(channel.name);
+    });
+  }
+
+  return {
+    channels: () => known,
+    use(channels) {
+      for (const channel of stops.keys()) if (channels.get(channel.name) !== channel) end(channel);
+      for (const channel of channels.values()) if (!stops.has(channel)) begin(channel);
+    },
+    ended: async () => void (await Promise.all(loops)),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Config } from '../config/schema.ts';
+import { isSelected } from '../config/selection.ts';
+import type { History } from '../health/history.ts';
+import type { Api } from '../kube/api.ts';
+import { isBeingFixed, isProposedFrom, phaseOf, type Remediation } from '../kube/remediation.ts';
+import type { Feed, Scope } from '../kube/store.ts';
+import type { Reached, Watch } from '../kube/watch.ts';
+import type { Clock } from '../lib/clock.ts';
+import { sameValue } from '../lib/hash.ts';
+import type { Log } from '../lib/log.ts';
+import { watchScopes } from '../signals/filter.ts';
+import { clusterWatches, scopedWatches, type SignalSource, watchRevisions } from '../signals/source.ts';
+import type { Watching } from './watch-registry.ts';
+
+/* What is watched follows the configuration: called at the start, and again whenever it has changed. */
+
+interface Ground {
+  api: Api;
+  clock: Clock;
+  log: Log;
+  reached?: Reached;
+  current(): Config;
+  ownNamespace: string;
+  history: History;
+  fixes: Feed<Remediation>;
+  watching: Watching;
+}
+
+/** Opens what is wanted and not there, closes what is there and not wanted. */
+function arrange(
+  watching: Watching,
+  name: string,
+  wanted: readonly Scope[],
+  {
+    open,
+    close,
+  }: { open(scope: Scope): { watch: Watch; after?: Promise<unknown> | undefined }; close?(scope: Scope): void },
+): void {
+  const there = watching.scopesOf(name);
+  for (const scope of there.filter((one) => !wanted.includes(one))) {
+    watching.close(name, scope);
+    close?.(scope);
+  }
+  for (const scope of wanted.filter((one) => !there.includes(one))) {
+    const { watch, after } = open(scope);
+    watching.open(name, scope, watch, after);
+  }
+}
+
+/** What has no namespace (a Node, a StorageClass) has its incidents in our own. */
+export function fixScopes(config: Config, ownNamespace: string): Scope[] {
+  const scopes = watchScopes(config);
+  return scopes.includes(undefined) ? [undefined] : [...new Set([...scopes, ownNamespace])];
+}
+
+/** What is being done in a namespace that was left is still seen to its end. */
+export function arrangeFixes({ fixes, watching, current, ownNamespace }: Ground): void {
+  const wanted = fixScopes(current(), ownNamespace);
+  const isOurs = (fix: Remediation): boolean => isBeingDone(fix) && isProposedFrom(fix, ownNamespace);
+  const busy = wanted.includes(undefined) ? [] : fixes.all().filter(isOurs);
+  arrange(watching, 'remediations', [...new Set([...wanted, ...busy.map(({ metadata }) => metadata.namespace)])], {
+    open: (scope) => ({ watch: fixes.open(scope) }),
+    close: (scope) => fixes.close(scope),
+  });
+}
+
+const isBeingDone = (fix: Remediation): boolean =>
+  isBeingFixed(fix) || (phaseOf(fix) === 'Proposed' && fix.spec.approval.state === 'Approved');
+
+export function arrangeRevisions(ground: Ground): void {
+  const { watching, current, clock } = ground;
+  const unseenSinceMs = watching.scopesOf('revisions').length > 0 ? clock.now() : undefined;
+  arrange(watching, 'revisions', watchScopes(current()), {
+    open: (namespace) => ({ watch: watchRevisions({ ...ground, namespace, unseenSinceMs }) }),
+  });
+}
+
+/** Whether something that was not worth a word is by now, or the other way round. */
+export const noticesOtherwise = (before: Config, now: Config): boolean =>
+  (['namespaces', 'classes', 'ignore', 'extraReasons'] as const).some((key) => !sameValue(before[key], now[key]));
+
+/** Opens and closes what is watched for signals; later everything that stays is told once more as well. */
+export function arrangeSignals(
+  ground: Ground,
+  source: SignalSource,
+  { when, after: known }: { when: 'start' | 'later'; after?: Promise<void> },
+): void {
+  const { watching, fixes, current, ownNamespace } = ground;
+  const config = current();
+  const wanted = watchScopes(config);
+  const there = watching.scopesOf('events');
+  for (const scope of there.filter((one) => !wanted.includes(one)))
+    for (const name of scopedWatches) watching.close(name, scope);
+  source.leave((namespace) => !isSelected(config, namespace, ownNamespace));
+  for (const name of [...scopedWatches, ...clusterWatches, 'other-events']) if (when === 'later') watching.relist(name);
+  const after = (scope: Scope): Promise<void> | undefined => (when === 'later' ? fixes.listedIn(scope) : known);
+  for (const scope of wanted.filter((one) => !there.includes(one)))
+    for (const [name, watch] of Object.entries(source.inScope(scope, when)))
+      watching.open(name, scope, watch, after(scope));
+  arrange(watching, 'other-events', config.extraReasons.length > 0 ? wanted : [], {
+    open: (scope) => ({ watch: source.otherEvents(scope, when), after: after(scope) }),
+  });
+}

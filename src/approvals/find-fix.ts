@@ -1,0 +1,207 @@
+import type { Answer, ChannelName, Command, CommandHint, Deed, Place } from '../channels/channel.ts';
+import type { Config } from '../config/schema.ts';
+import type { Mute } from '../kube/mutes.ts';
+import type { Notice } from '../kube/notice.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { inOrder, isSettled } from '../notices/cards/head.ts';
+import { contextFor } from '../notices/outbox/notice-body.ts';
+import { renderingOf } from '../notices/outbox/rendering.ts';
+import { addressesOf, everyChat } from '../notices/plan/route.ts';
+import type { Confirms } from './confirms.ts';
+import { type Refusal, refuse } from './rules.ts';
+import type { SubjectAccess } from './subject-access.ts';
+import type { Request, Said } from './verbs.ts';
+
+/** What all commands are handed. */
+export interface Hall {
+  clock: Clock;
+  current: () => Config;
+  timeZone: string;
+  /** tapfix's own namespace. */
+  ownNamespace: string;
+  confirms: Confirms;
+  fixes(): Remediation[];
+  noticeAt(channel: ChannelName, place: Place, message: string): Notice | undefined;
+  noticesWith(uid: string): Notice[];
+  /** Does what a button would do, by the same rules. */
+  handle(request: Request): Promise<Answer>;
+  /** One audit line; returns what is said. */
+  audit(deed: Deed, said: Said): Answer;
+  mutes: { active(): Mute[]; set(mute: Mute): Promise<void> };
+  subjectAccess: SubjectAccess;
+  /** How tapfix itself is, a line each. */
+  status(): string[];
+}
+
+/** One thing that can be written: one file, and one row in commands/table.ts. */
+export interface CommandRow extends CommandHint {
+  /** What may or must follow its name. */
+  takes: string;
+  run(command: Command, words: readonly string[], hall: Hall): Promise<Answer>;
+}
+
+/** How long something may be snoozed or muted. */
+export const [shortestMs, longestMs] = [60_000, 7 * 86_400_000];
+
+/** Whether tapfix speaks in this chat at all: who adds it to another one learns nothing there. */
+export const isSpokenHere = ({ channel, place }: Command, { current }: Hall): boolean =>
+  everyChat(current()).some((one) => one.channel === channel && one.chat === place.chat);
+
+/** Told in this chat, or to be told there; what a newer proposal replaced is not. */
+function toldHere({ channel, place }: Command, { fixes, current, noticesWith }: Hall): Remediation[] {
+  const all = fixes();
+  const replaced = new Set(all.map(({ spec }) => spec.follows?.uid));
+  const isHere = (fix: Remediation): boolean =>
+    [...addressesOf(current(), fix.metadata.namespace ?? ''), ...noticesWith(fix.metadata.uid).map(({ spec }) => spec)] //
+      .some((one) => one.channel === channel && one.chat === place.chat);
+  return inOrder(all.filter((fix) => !replaced.has(fix.metadata.uid) && isHere(fix)));
+}
+
+export const openHere = (command: Command, hall: Hall): Remediation[] =>
+  toldHere(command, hall).filter((fix) => !isSettled(fix));
+
+type Found = { ok: true; fix: Remediation; rest: string[] } | Refusal;
+
+/** What it is looked for: the more comes of it, the surer it must be which one is meant. */
+interface Purpose {
+  isFor: 'looking' | 'attention' | 'deciding';
+  /** What is written after the name is a reason, in anybody's words; otherwise it might be a name. */
+  reason?: true;
+}
+
+/**
+ * By the card that it is a reply to, its name or its workload's name, or because nothing else is open; `rest` is what
+ * else was written.
+ */
+export function findFix(command: Command, words: readonly string[], hall: Hall, purpose: Purpose): Found {
+  const here = toldHere(command, hall);
+  const members = repliedTo(command, here, hall);
+  const found = members
+    ? amongThese(words, members)
+    : anywhere(words, here, () => theOnlyOne(command, words, here, hall, purpose));
+  if (!found.ok || purpose.reason) return found;
+  const { fix } = found;
+  const other = found.rest.find((word) => !isCalled(fix, word) && here.some((one) => isCalled(one, word)));
+  if (other === undefined) return found;
+  return members ? notOnThatCard(fix, other) : which([fix, ...here.filter((one) => isCalled(one, other))]);
+}
+
+function anywhere(
+  words: readonly string[],
+  here: readonly Remediation[],
+  onlyOne: () => Remediation | undefined,
+): Found {
+  const [word = '', ...rest] = words;
+  const named = byName(word, here);
+  if (named.length > 0) return theOne(named, rest);
+  const only = onlyOne();
+  if (only) return theOne([only], words);
+  return word
+    ? refuse('NotThere', `There is nothing called ${word.slice(0, 60)} here; /open says what there is.`)
+    : refuse('NotUnderstood', 'Say which: reply to its card, or write its name; /open says what there is.');
+}
+
+/** Where only one is open nobody has to say which, unless what was written might be another one's name. */
+function theOnlyOne(
+  command: Command,
+  [word]: readonly string[],
+  here: readonly Remediation[],
+  hall: Hall,
+  { isFor, reason }: Purpose,
+): Remediation | undefined {
+  const mayBeAName = word !== undefined && (!reason || here.some((fix) => isCalled(fix, word)));
+  const [fix, ...others] = here.filter((one) => !isSettled(one));
+  if (mayBeAName || !fix || others.length > 0) return undefined;
+  if (isFor === 'looking') return fix;
+  const card = cardOf(command, fix, hall);
+  if (!card || (card.spec.thread ?? command.place.thread) !== command.place.thread) return undefined;
+  return isFor === 'attention' || wasReadHere(card, here, hall.clock.now()) ? fix : undefined;
+}
+
+/** As long as somebody may take to read and to write. */
+const writingMs = 60_000;
+
+/**
+ * People write of what they saw: if another one was open until just now they may mean that. A storm's message does not
+ * show what would be done.
+ */
+function wasReadHere({ spec }: Notice, here: readonly Remediation[], nowMs: number): boolean {
+  const isLongAgo = (time: string | undefined): boolean => nowMs - Date.parse(time ?? '') >= writingMs;
+  const wasOverLongAgo = (fix: Remediation): boolean =>
+    (fix.status?.conditions ?? []).every(({ lastTransitionTime }) => isLongAgo(lastTransitionTime)) &&
+    (fix.spec.approval.at === undefined || isLongAgo(fix.spec.approval.at));
+  return spec.form !== 'storm' && here.filter(isSettled).every(wasOverLongAgo);
+}
+
+/** Whoever replies to a card speaks of that one: no word makes it another's. */
+function amongThese(words: readonly string[], members: readonly Remediation[]): Found {
+  const [word = '', ...rest] = words;
+  const open = byName(word, members);
+  const named = open.length > 0 ? open : members.filter((fix) => isCalled(fix, word));
+  if (named.length > 0) return theOne(named, rest);
+  const left = members.filter((fix) => !isSettled(fix));
+  if (members.length > 0) return theOne(left.length > 0 ? left : members, words);
+  return refuse('NotThere', 'What that card told of is no longer there; /open says what there is.');
+}
+
+const theOne = (some: readonly Remediation[], rest: readonly string[]): Found =>
+  some.length === 1 ? { ok: true, fix: some[0]!, rest: [...rest] } : which(some);
+
+const fullName = ({ metadata }: Remediation): string => `${metadata.namespace}/${metadata.name}`;
+
+/** As a phone writes it: with a capital, and a comma after it. */
+const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]+$/, '');
+
+const isNamed = (fix: Remediation, word: string): boolean => [fix.metadata.name, fullName(fix)].includes(plain(word));
+
+const isCalled = (fix: Remediation, word: string): boolean => {
+  const { name } = fix.spec.incident.object;
+  return isNamed(fix, word) || [name, `${fix.metadata.namespace}/${name}`].includes(plain(word));
+};
+
+/** What is over goes by its own name only: its workload may have been in trouble many times. */
+function byName(word: string, here: readonly Remediation[]): Remediation[] {
+  const exact = here.filter((fix) => isNamed(fix, word));
+  return exact.length > 0 ? exact : here.filter((fix) => !isSettled(fix) && isCalled(fix, word));
+}
+
+/** undefined: it is no reply, or none to a card. */
+function repliedTo(command: Command, here: readonly Remediation[], hall: Hall): Remediation[] | undefined {
+  const card = cardRepliedTo(command, hall);
+  const uids = new Set(card?.spec.members.map(({ uid }) => uid));
+  return uids.size === 0 ? undefined : here.filter(({ metadata }) => uids.has(metadata.uid));
+}
+
+const cardRepliedTo = ({ channel, place, replyTo }: Command, hall: Hall): Notice | undefined =>
+  replyTo === undefined ? undefined : hall.noticeAt(channel, place, replyTo);
+
+const which = (some: readonly Remediation[]): Refusal =>
+  refuse('NotUnderstood', `Say which: ${some.slice(0, 4).map(fullName).join(', ')}${some.length > 4 ? '...' : ''}`);
+
+const notOnThatCard = (fix: Remediation, other: string): Refusal =>
+  refuse(
+    'NotUnderstood',
+    `Say which: that card is about ${fullName(fix)}, not about ${other.slice(0, 60)}; reply to the other card, or write its name without a reply.`,
+  );
+
+/** The card of it in this chat, if there is one: that which was replied to before others, and a reminder only if there is nothing else. */
+export function cardOf(command: Command, fix: Remediation, hall: Hall): Notice | undefined {
+  const { channel, place } = command;
+  const isHere = ({ spec, status }: Notice): boolean =>
+    spec.channel === channel && spec.chat === place.chat && status?.message !== undefined;
+  const all = hall.noticesWith(fix.metadata.uid).filter(isHere);
+  const cards = all.filter(({ spec }) => spec.form !== 'reminder');
+  const replied = cardRepliedTo(command, hall)?.metadata.name;
+  return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
+}
+
+/** What is on the phone is what there is: whoever writes "approve" has nothing else to go by. */
+export function isUpToDate(card: Notice, hall: Hall): boolean {
+  if (card.spec.form === 'reminder') return false; // never edited: it shows nothing of what would be done
+  const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = hall;
+  const uids = new Set(card.spec.members.map(({ uid }) => uid));
+  const members = fixes().filter(({ metadata }) => uids.has(metadata.uid));
+  const context = contextFor(card, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });
+  return renderingOf(card, { members }, context).wanted.shown === card.status?.shown;
+}

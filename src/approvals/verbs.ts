@@ -1,0 +1,294 @@
+import type { Prepared } from '../actions/action.ts';
+import { parseAction } from '../actions/table.ts';
+import type { Answer, Press } from '../channels/channel.ts';
+import type { Config } from '../config/schema.ts';
+import { type Api, hasCode, isConflict, isNotFound } from '../kube/api.ts';
+import type { Notice } from '../kube/notice.ts';
+import { acknowledgedBy, type Approval, type Remediation, snoozedUntil, whoIsOnIt } from '../kube/remediation.ts';
+import { type EventView, viewEvent } from '../kube/views.ts';
+import { type Clock, iso } from '../lib/clock.ts';
+import { messageOf, unreachable } from '../lib/errors.ts';
+import { line } from '../lib/text.ts';
+import { composeDetails } from '../notices/cards/details.ts';
+import { nameOf } from '../notices/cards/people.ts';
+import { timesIn } from '../notices/cards/times.ts';
+import type { Payload, Verb as Letter } from '../notices/payload.ts';
+import type { Confirms } from './confirms.ts';
+import * as must from './rules.ts';
+import {
+  byWhoMayDecide,
+  hangsOnAKnownMessage,
+  isInTime,
+  isStillPending,
+  mayBeRepeated,
+  needsSomebodyStill,
+  type Refusal,
+  refuse,
+  type Rule,
+  wasAsked,
+} from './rules.ts';
+
+/** What became of the wish to propose something once more. */
+export type Again =
+  | { ok: true; name: string }
+  | { ok: false; because: 'gone' | 'replaced' | 'over' | 'healthy' | 'too often' }
+  /** The same fix failed, or nothing is safe any more: in words. */
+  | { ok: false; because: 'nothing'; why: string };
+
+type ProposeAgain = (fix: Remediation) => Promise<Again>;
+
+/** What the presser reads. */
+function proposedAgain(
+  again: Again,
+  localised: (text: string) => string,
+): Refusal | { ok: true; decision: 'ProposedAgain'; say: string } {
+  if (again.ok) return { ok: true, decision: 'ProposedAgain', say: 'Proposed again; this message shows it.' };
+  switch (again.because) {
+    case 'gone':
+      return refuse('Gone', 'It is no longer there; nothing was proposed.');
+    case 'replaced':
+      return refuse('AlreadyProposed', 'It was proposed again already; nothing was done.');
+    case 'over':
+      return refuse('AlreadyOver', 'It is over; there is nothing to propose.');
+    case 'healthy':
+      return refuse('NothingToPropose', 'It looks healthy at this moment; nothing was proposed.');
+    case 'too often':
+      return refuse('NothingToPropose', 'It was proposed ten times already; nothing was proposed.');
+    case 'nothing':
+      return refuse('NothingToPropose', `Nothing was proposed: ${localised(again.why)}`.slice(0, 190));
+    default:
+      return unreachable(again);
+  }
+}
+
+/** What somebody wants done: a press, or a command that means the same. */
+export interface Request {
+  press: Press;
+  payload: Payload;
+  /** Why it is rejected. */
+  note?: string;
+  /** For how long it is snoozed. */
+  forMs?: number;
+}
+
+/** One that the rules let pass. */
+interface Case extends Request {
+  fix: Remediation;
+  /** The message it hangs on. */
+  notice: Notice;
+  /** The presser has had an answer: nothing is begun after that. */
+  late: AbortSignal;
+}
+
+/** What all verbs are handed. */
+export interface Desk {
+  api: Pick<Api, 'get' | 'page' | 'patch'>;
+  clock: Clock;
+  current: () => Config;
+  confirms: Confirms;
+  timeZone: string;
+  /** The target as it is now: what the fix would do to it, or why it would not. */
+  prepare(fix: Remediation): Promise<Prepared>;
+  /** From a fresh reading: a successor, or why there is none. */
+  proposeAgain: ProposeAgain;
+}
+
+/** `decision` is a metric's label and a word of the audit line. */
+export type Said = Refusal | ({ ok: true; decision: string; say: string } & Pick<Answer, 'show' | 'inPlace'>);
+
+/** What a button means: its rules, and what it does. One file each, and a row in verbs/table.ts. */
+interface Verb {
+  rules: readonly Rule[];
+  /** It only shows something: RBAC is not asked whether its reader may approve. */
+  reads?: true;
+  /** undefined: somebody changed the Remediation meanwhile, so it has to be judged again. */
+  act(one: Case, desk: Desk): Promise<Said | undefined>;
+}
+
+/** Written only if nobody changed it since it was judged. undefined: somebody did. */
+async function record(
+  { metadata }: Remediation,
+  change: { annotations?: Record<string, string>; spec?: object },
+  { api }: Pick<Desk, 'api'>,
+  said: Said,
+): Promise<Said | undefined> {
+  const { namespace, name, resourceVersion } = metadata;
+  const { annotations, spec } = change;
+  const body = { metadata: { resourceVersion, ...(annotations && { annotations }) }, ...(spec && { spec }) };
+  try {
+    await api.patch<Remediation>({ kind: 'Remediation', ...(namespace && { namespace }), name }, 'merge', body);
+  } catch (error) {
+    if (isConflict(error) || isNotFound(error)) return undefined;
+    if (hasCode(error, 403) || hasCode(error, 422))
+      return refuse('RefusedByCluster', `The cluster refused it: ${messageOf(error)}`.slice(0, 190));
+    throw error;
+  }
+  return said;
+}
+
+/** One page: in a storm there may be a hundred thousand, and somebody waits. */
+const page = { limit: '250', fieldSelector: 'type=Warning' };
+const mostEvents = 8;
+
+/** The latest warnings about the broken object and what is named after it, the newest first. */
+async function readEvents(api: Pick<Api, 'page'>, { metadata, spec }: Remediation): Promise<EventView[]> {
+  const { name } = spec.incident.object;
+  const { items } = await api.page('Event', metadata.namespace, page);
+  return items
+    .flatMap((item) => viewEvent(item) ?? [])
+    .filter(({ object }) => object.name === name || object.name.startsWith(`${name}-`))
+    .sort((a, b) => b.lastSeenMs - a.lastSeenMs)
+    .slice(0, mostEvents);
+}
+
+/** "I'm on it": everybody sees who, and nobody is reminded any more. Whoever says it later takes over. */
+const acknowledge: Verb = {
+  rules: [...byWhoMayDecide, needsSomebodyStill],
+  async act({ press, fix }, desk) {
+    const before = whoIsOnIt(fix);
+    if (before === press.by) return refuse('AlreadyDecided', 'You are on it already.');
+    const from = before ? ` from ${nameOf(desk.current(), before)}` : '';
+    const say = from ? `You took this over${from}.` : 'You are on it; nobody is reminded any more.';
+    return record(fix, { annotations: { [acknowledgedBy]: press.by } }, desk, {
+      ok: true,
+      decision: 'Acknowledged',
+      say,
+    });
+  },
+};
+
+/** Once more, from a fresh reading: the successor takes over the message. */
+const again: Verb = {
+  rules: [...byWhoMayDecide, mayBeRepeated],
+  act: async ({ fix }, { proposeAgain, clock, timeZone }) =>
+    proposedAgain(await proposeAgain(fix), timesIn(timeZone, clock.now()).localised),
+};
+
+const confirmMs = 30_000;
+
+const rules = [
+  ...must.byWhoMayDecide,
+  must.isStillPending,
+  must.isInTime,
+  must.wasRehearsed,
+  must.wasConfirmed,
+  must.isAllowed,
+  must.isAsShown,
+  must.wasAsked,
+];
+
+const approve: Verb = {
+  rules,
+  act: (one, desk) => afterComparing(one, desk, asksOnceMore(one.fix, desk) ? ask : approved),
+};
+
+/** "Yes, delete...": by who was asked. */
+const confirm: Verb = { rules, act: (one, desk) => afterComparing(one, desk, approved) };
+
+const asksOnceMore = ({ spec }: Remediation, { current }: Desk): boolean =>
+  current().approval.confirm.includes(spec.action?.type ?? '');
+
+type Act = (one: Case, desk: Desk) => Promise<Said | undefined>;
+
+/** People approve what they saw: the live target is compared here, and once more when the fix is applied. */
+async function afterComparing(one: Case, desk: Desk, act: Act): Promise<Said | undefined> {
+  const changed = await notAsShown(one.fix, desk);
+  if (changed) return changed;
+  return one.late.aborted ? undefined : act(one, desk);
+}
+
+async function notAsShown(fix: Remediation, { prepare }: Desk): Promise<Refusal | undefined> {
+  const prepared = await prepare(fix);
+  if (!prepared.ok) return must.refuse('NotAsShown', `${prepared.say} Nothing was done.`);
+  return prepared.targetHash === fix.status?.preview?.targetHash ? undefined : must.hasChanged(fix);
+}
+
+async function ask({ press, fix, notice }: Case, { confirms, current, clock }: Desk): Promise<Said> {
+  const { by, channel } = press;
+  const untilMs = clock.now() + confirmMs;
+  confirms.arm(fix.metadata.uid, { by, name: nameOf(current(), by), untilMs, channel, notice: notice.metadata.name });
+  return { ok: true, decision: 'Asked', say: `Really ${consequenceOf(fix)}? You have 30 s to say yes.` };
+}
+
+function consequenceOf(fix: Remediation): string {
+  try {
+    const { action, params } = parseAction(fix.spec.action!);
+    return action.consequence(params);
+  } catch {
+    return 'do this';
+  }
+}
+
+/** The question is left to run out: a decided card no longer shows it, and asking for it anew would edit it twice. */
+async function approved({ press, fix }: Case, desk: Desk): Promise<Said | undefined> {
+  const approval: Approval = { state: 'Approved', by: press.by, at: iso(desk.clock.now()), via: press.channel };
+  return record(fix, { spec: { approval } }, desk, {
+    ok: true,
+    decision: 'Approved',
+    say: 'Approved; it starts now.',
+  });
+}
+
+/** No, after all: a question is its presser's own. */
+const back: Verb = {
+  rules: [...byWhoMayDecide, isStillPending, isInTime, wasAsked],
+  async act({ fix }, { confirms }) {
+    confirms.disarm(fix.metadata.uid);
+    return { ok: true, decision: 'Back', say: 'Nothing was done.' };
+  },
+};
+
+/** For everybody who reads this chat: what did not fit on the card. */
+const details: Verb = {
+  rules: [hangsOnAKnownMessage],
+  reads: true,
+  async act({ fix }, { api, clock, current, timeZone }) {
+    const events = await readEvents(api, fix).catch(() => undefined);
+    const by = (who: string): string => nameOf(current(), who);
+    const show = composeDetails(fix, events, { cluster: current().cluster, nowMs: clock.now(), timeZone, nameOf: by });
+    return { ok: true, decision: 'Shown', say: '', show };
+  },
+};
+
+/** As much as the resource holds. */
+const longestNote = 512;
+
+/** Saying no needs no rehearsal. */
+const reject: Verb = {
+  rules: [...byWhoMayDecide, isStillPending, isInTime],
+  async act({ press, fix, note = '' }, desk) {
+    const why = line(note, longestNote);
+    const who = { state: 'Rejected' as const, by: press.by, at: iso(desk.clock.now()), via: press.channel };
+    const approval: Approval = { ...who, ...(why && { note: why }) };
+    const said = { ok: true, decision: 'Rejected', say: 'Rejected; nothing is changed.' } as const;
+    return record(fix, { spec: { approval } }, desk, said);
+  },
+};
+
+const usuallyMs = 3_600_000;
+
+/** No sound until then; the card itself goes on changing. */
+const snooze: Verb = {
+  rules: [...byWhoMayDecide, needsSomebodyStill],
+  async act({ fix, forMs = usuallyMs }, desk) {
+    const nowMs = desk.clock.now();
+    const until = timesIn(desk.timeZone, nowMs).minuteZoned(nowMs + forMs);
+    return record(fix, { annotations: { [snoozedUntil]: iso(nowMs + forMs) } }, desk, {
+      ok: true,
+      decision: 'Snoozed',
+      say: `Silent until ${until}.`,
+    });
+  },
+};
+
+/** What each letter of a button's payload (notices/payload.ts) does. */
+export const verbs: Readonly<Record<Letter, Verb>> = {
+  a: approve,
+  c: confirm,
+  b: back,
+  r: reject,
+  k: acknowledge,
+  z: snooze,
+  d: details,
+  g: again,
+};

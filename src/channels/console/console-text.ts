@@ -1,0 +1,65 @@
+import type { Card, Line, Message } from '../../notices/cards/message.ts';
+import { dots } from '../lines.ts';
+
+const columns = 80;
+const labelWidth = 9;
+
+/** The card as plain text, as on the phone: 80 columns, labels in a column of their own. */
+export function consoleText(message: Message, keys: (data: string) => string | undefined): string {
+  const cards = message.cards.map((card) => cardText(card, keys));
+  const title = message.title ? [headline(message.title.dot, message.title.text)] : [];
+  const below = buttonText({ buttons: message.buttons ?? [] }, keys);
+  return [...title, ...cards, ...(message.rest ? [message.rest] : []), ...(below ? [below] : [])].join('\n\n');
+}
+
+export const headline = (dot: Card['dot'], text: string): string => wrap(`${dots[dot]} ${text}`, '   ', '').join('\n');
+
+function cardText(card: Card, keys: (data: string) => string | undefined): string {
+  const rows = card.rows.flatMap(({ label, lines }) => rowText(label, lines));
+  const footer = card.footer.flatMap((line) => lineText(line, ''));
+  const head = [headline(card.dot, card.headline), ...(card.subtitle ? wrap(card.subtitle, '', '') : [])];
+  const buttons = buttonText(card, keys);
+  const gap = card.rows.length > 1 ? [''] : [];
+  return [...head, ...gap, ...rows, ...gap, ...footer, ...(buttons ? [buttons] : [])].join('\n');
+}
+
+function rowText(label: string, lines: readonly Line[]): string[] {
+  const indent = ' '.repeat(labelWidth);
+  const texts = lines.flatMap((line) => lineText(line, indent));
+  return texts.map((text, index) => (index === 0 ? label.padEnd(labelWidth) + text.slice(labelWidth) : text));
+}
+
+/** Something exact is never reflowed, only indented. */
+function lineText(line: Line, indent: string): string[] {
+  if (typeof line === 'string') return wrap(line, indent, indent);
+  const exact = 'code' in line ? line.code : line.command; // a terminal has room for the whole of it
+  return exact.split('\n').map((text) => `${indent}  ${text}`);
+}
+
+/** Lines of at most 80 columns; all but the first begin with the indent. */
+export function wrap(text: string, indent: string, firstIndent: string): string[] {
+  const lines: string[] = [];
+  let current = firstIndent;
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const empty = current.trim() === '';
+    if (!empty && current.length + 1 + word.length > columns) {
+      lines.push(current);
+      current = indent + word;
+    } else current += empty ? word : ` ${word}`;
+  }
+  return [...lines, current];
+}
+
+/** "[a 1] Approve undo   [r 1] Reject"; without a keyboard to press on there are none. */
+export function buttonText(card: Pick<Card, 'buttons'>, keys: (data: string) => string | undefined): string {
+  const rows = card.buttons.map((row) =>
+    row.flatMap(({ label, data }) => {
+      const key = keys(data);
+      return key ? [`[${key}] ${label}`] : [];
+    }),
+  );
+  return rows
+    .filter((row) => row.length > 0)
+    .map((row) => row.join('   '))
+    .join('\n');
+}

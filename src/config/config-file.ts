@@ -1,0 +1,117 @@
+import { constants, createReadStream, type ReadStream } from 'node:fs';
+import { open, readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { messageOf, UserError } from '../lib/errors.ts';
+
+const maxBytes = 1024 * 1024;
+
+/** A text file of a size that a person writes; anything else is one clear line. */
+export async function readText(file: string): Promise<string> {
+  return textIn(file, await readAtMost(file, () => createReadStream(file, { end: maxBytes })));
+}
+
+/** The same of what was read before. A pipe is not read again: whoever opens one waits for its writer, maybe for ever. */
+export async function readAgain(file: string): Promise<string> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
+  try {
+    const found = await handle.stat();
+    if (!found.isFile() && !found.isDirectory()) throw new UserError(`${file} is no file but a pipe or a device`, 2);
+    return textIn(file, await readAtMost(file, () => handle.createReadStream({ end: maxBytes, autoClose: false })));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Of what is not there, or may not be looked at, nothing is claimed: reading it says what is wrong. */
+export async function isReadOnce(file: string): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}
+
+function textIn(file: string, bytes: Buffer): string {
+  if (bytes.length > maxBytes) throw new UserError(`${file} is larger than 1 MB: is it the right file?`, 2);
+  if (bytes.includes(0)) throw new UserError(`${file} is not a text file: it contains a NUL byte`, 2);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new UserError(`${file} is not a text file in UTF-8`, 2, error);
+  }
+}
+
+/** A device or pipe may never end, so the size is limited while reading: one byte more than is wanted tells. */
+async function readAtMost(file: string, stream: () => ReadStream): Promise<Buffer> {
+  try {
+    const chunks: Buffer[] = await stream().toArray();
+    return Buffer.concat(chunks);
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): UserError {
+  const message = whyUnreadable(file, error);
+  return isMissing(error) ? new MissingFile(message, 2) : new UserError(message, 2);
+}
+
+/** It is not there: perhaps not yet, perhaps not at this moment. */
+export class MissingFile extends UserError {}
+
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+function whyUnreadable(file: string, error: unknown): string {
+  const why: Record<string, string> = {
+    ENOENT: 'does not exist',
+    ENOTDIR: 'does not exist',
+    EISDIR: 'is a directory: name the file in it',
+    EACCES: 'may not be read by this user',
+  };
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return `${file || '""'} ${why[code] ?? `cannot be read: ${messageOf(error)}`}`;
+}
+
+interface Mount {
+  /** What of the file system is mounted. */
+  root: string;
+  /** Where. */
+  point: string;
+}
+
+/** Pure. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html: the fourth and fifth field; blanks are octal. */
+export function mountsIn(mountinfo: string): Mount[] {
+  return mountinfo.split('\n').flatMap((line) => {
+    const [, , , root, point] = line.split(' ');
+    return root && point ? [{ root: plainPath(root), point: plainPath(point) }] : [];
+  });
+}
+
+const plainPath = (field: string): string =>
+  field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+
+/** The directory of one version of a ConfigMap or Secret: whoever mounts from inside it has that version for ever. */
+const oneVersion = /\/\.\.\d{4}_\d{2}_\d{2}_[^/]*(\/|$)/;
+
+/** Pure. Whether this file is mounted by itself, or out of one version of a volume: then it is never updated. */
+export function isFrozen(file: string, mounts: readonly Mount[]): boolean {
+  if (mounts.some(({ point }) => point === file)) return true;
+  const holds = ({ point }: Mount): boolean => point === '/' || file.startsWith(`${point}/`);
+  const nearest = mounts.filter(holds).reduce<Mount | undefined>(
+    // Of two at the same place the later one covers the other.
+    (best, mount) => (best && best.point.length > mount.point.length ? best : mount),
+    undefined,
+  );
+  return nearest !== undefined && oneVersion.test(nearest.root);
+}
+
+/** What to say about it; undefined: it can change. Where there is no such list (not Linux) nothing is claimed. */
+export async function whyFrozen(file: string, mountinfo = '/proc/self/mountinfo'): Promise<string | undefined> {
+  const path = resolve(file);
+  if (await isReadOnce(path))
+    return `${path} is no file but a pipe or a device: it was read once, and no change of it is seen`;
+  const text = await readFile(mountinfo, 'utf8').catch(() => '');
+  return isFrozen(path, mountsIn(text))
+    ? `${path} is mounted by subPath, so it never changes while this pod lives: mount the volume as the directory ${dirname(path)}, without subPath`
+    : undefined;
+}

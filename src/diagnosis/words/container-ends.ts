@@ -1,0 +1,114 @@
+import { crashInWords } from '../../health/pod.ts';
+import type { ContainerView } from '../../kube/views.ts';
+import { redact } from '../../lib/redact.ts';
+import { counted, line } from '../../lib/text.ts';
+import type { ContainerFacts, PodFacts } from '../pods.ts';
+
+/** A made-up word: letters and digits. "password authentication failed" has none. */
+const made = String.raw`(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])`;
+const shown = '[redacted]';
+
+/** What programs say of their own accord, where a secret may follow its name as in a sentence. */
+const secretPatterns: readonly RegExp[] = [
+  new RegExp(
+    String.raw`(?<![\w-])((?:pass(?:word|wd|phrase|code)?|pwd|pw)\s{1,3}(?:is\s{1,3}|was\s{1,3})?)(?:"[^"\n]+"|'[^'\n]+'|${made}[^\s"'[]{4,})`,
+    'gi',
+  ),
+  new RegExp(
+    String.raw`(?<![\w-])((?:token|bearer|(?:api|access|secret)[-_ ]?key)\s{1,3}(?:token\s{1,3}|is\s{1,3})?)${made}[\w.~+/=-]{6,}`,
+    'gi',
+  ),
+  /((?<![\w-])(?:-u|--user)[\s=]{1,3}[^\s:]{1,64}:)(?!\d+(?:\s|$))\S+/g,
+  /(\b[a-z][A-Za-z0-9]{0,40}(?:Pass|Pw)\s{0,4}[=:]\s{0,4})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g,
+  /((?<![\w./-])[\w.-]{1,64}\/)[^\s@/]{1,128}(?=@\/\/)/g, // as Oracle's clients write it
+];
+
+/** The same text without what looks like a secret: of logs and last words, which nobody has read before. */
+export const redactProse = (text: string): string =>
+  redact(secretPatterns.reduce((clean, rule) => clean.replace(rule, `$1${shown}`), text));
+
+/** 128 and the number of the signal that ended it. */
+const signals: Readonly<Record<number, string>> = {
+  129: 'SIGHUP',
+  130: 'SIGINT',
+  132: 'SIGILL',
+  134: 'SIGABRT',
+  135: 'SIGBUS',
+  136: 'SIGFPE',
+  137: 'SIGKILL',
+  139: 'SIGSEGV',
+  143: 'SIGTERM',
+};
+
+const neverStarted: ReadonlySet<string> = new Set(['StartError', 'ContainerCannotRun', 'RunContainerError']);
+
+/** Pure. "container app exits 139 (SIGSEGV) after 20 s" */
+export function endInWords(container: ContainerView): string {
+  const { ended, name } = container;
+  if (ended && neverStarted.has(ended.reason)) return `container ${name} cannot be started`;
+  const signal = ended ? signals[ended.exitCode] : undefined;
+  return crashInWords(container).replace(/exits \d+/, (words) => (signal ? `${words} (${signal})` : words));
+}
+
+const shortWords = 200;
+
+/** What a container said when it ended, if it is short enough to be meant for reading. */
+export function lastWordsOf({ lastWords }: ContainerFacts): string | undefined {
+  const words = line(redactProse(lastWords), lastWords.length);
+  return words && words.length <= shortWords ? words : undefined;
+}
+
+const mostContainers = 2;
+
+/** Of each container that ended, but for the one that the diagnosis is about: "container proxy exits 137 (SIGKILL) after 2 s, 4 restarts". */
+export function othersInWords(pods: readonly PodFacts[], told: string): string[] {
+  const ended = pods
+    .flatMap(({ containers }) => containers)
+    .filter(({ state }) => state.ended && !state.ready && state.name !== told);
+  const worst = new Map<string, ContainerView>();
+  for (const { state } of ended)
+    if ((worst.get(state.name)?.restarts ?? -1) < state.restarts && state.ended?.exitCode !== 0)
+      worst.set(state.name, state);
+  return [...worst.values()]
+    .slice(0, mostContainers)
+    .map((state) => `${endInWords(state)}, ${counted(state.restarts, 'restart')}`);
+}
+
+type Rule = [RegExp, (match: RegExpExecArray) => string];
+
+/** "HTTP 500", "connection refused on port 8080 (/healthz)": what the probe got, from kubelet's words of it. */
+const probeRules: readonly Rule[] = [
+  [/HTTP probe failed with statuscode: (\d+)/, ([, code]) => `HTTP ${code}`],
+  [
+    /Get "https?:\/\/(?:\[[^\]]*\]|[^/:"]*):(\d+)(\/[^"?]*)?[^"]*": [\s\S]*connection refused/,
+    ([, port, path]) => `connection refused on port ${port}${at(path)}`,
+  ],
+  [
+    /Get "https?:\/\/(?:\[[^\]]*\]|[^/:"]*):(\d+)(\/[^"?]*)?[^"]*": [\s\S]*(?:deadline exceeded|Client\.Timeout|i\/o timeout)/,
+    ([, port, path]) => `no answer in time on port ${port}${at(path)}`,
+  ],
+  [/dial tcp \S*:(\d+): [\s\S]*connection refused/, ([, port]) => `connection refused on port ${port}`],
+  [/dial tcp \S*:(\d+): [\s\S]*i\/o timeout/, ([, port]) => `no answer in time on port ${port}`],
+  [/service unhealthy \(responded with "([^"]+)"\)/, ([, status]) => `gRPC says ${status}`],
+  [/does not implement the grpc health protocol/, () => 'the server knows no gRPC health checks'],
+  [
+    /timeout: (?:failed to connect service "[^"]*?:(\d+)"|health rpc did not complete) within (\S+?)(?::|$)/,
+    ([, port, time]) => `no gRPC answer within ${time}${port ? ` on port ${port}` : ''}`,
+  ],
+  [/command "?(.*?)"? timed out/, () => 'its command takes too long'],
+];
+
+const at = (path: string | undefined): string => (path && path !== '/' ? ` (${line(path, 60)})` : '');
+
+/** Pure. "Readiness probe failed: HTTP probe failed with statuscode: 500" to "readiness probe: HTTP 500". */
+export function probeInWords(message: string): string {
+  const [, kind, said = ''] =
+    /^(Readiness|Liveness|Startup) probe (?:failed|errored[^:]*):\s*([\s\S]*)$/.exec(message) ?? [];
+  if (kind === undefined) return line(message, 200);
+  for (const [pattern, words] of probeRules) {
+    const match = pattern.exec(said);
+    if (match) return `${kind.toLowerCase()} probe: ${words(match)}`;
+  }
+  const own = line(said, 200);
+  return `${kind.toLowerCase()} probe failed${own ? `: ${own}` : ''}`;
+}

@@ -1,0 +1,133 @@
+import { editsApart, line } from '../../lib/text.ts';
+import { none, step } from './template-changes.ts';
+
+interface ImageName {
+  /** "registry:5000/shop/web" */
+  repository: string;
+  /** Empty when there is none, or a digest instead. */
+  tag: string;
+}
+
+/** A colon after the last slash is a tag; before it, a port. A digest is part of the name. */
+export function splitImage(image: string): ImageName {
+  const at = image.lastIndexOf(':');
+  const hasTag = at > image.lastIndexOf('/') && !image.includes('@');
+  return hasTag ? { repository: image.slice(0, at), tag: image.slice(at + 1) } : { repository: image, tag: '' };
+}
+
+/** "1.41 → 1.42" when only the tag differs, else both in full. */
+export function imageStep(before: string, after: string): string {
+  const [was, is] = [splitImage(before), splitImage(after)];
+  return was.repository === is.repository && was.tag && is.tag
+    ? step(was.tag, is.tag)
+    : step(before || none, after || none);
+}
+
+/** Where it is pulled from: without a dot or a port the first part of a name is no host. */
+export function registryOf(image: string): string {
+  const [first = '', ...rest] = image.split('/');
+  return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost') ? first : 'docker.io';
+}
+
+/** An image that runs, and in what. */
+export interface InUse {
+  image: string;
+  workload: string;
+}
+
+/** A mistyped name is not further away. */
+const mostEdits = 2;
+
+/** Pure. The one most like it: another tag of the same repository, else what is a letter or two away. Only ever a hint. */
+export function closestImage(image: string, inUse: readonly InUse[]): InUse | undefined {
+  const { repository, tag } = splitImage(image);
+  const others = inUse.filter((one) => one.image !== image);
+  const tags = others.filter((one) => splitImage(one.image).repository === repository && splitImage(one.image).tag);
+  const closest = nearest(tags, (one) => editsApart(tag, splitImage(one.image).tag));
+  return (
+    closest ??
+    nearest(
+      others.filter((one) => editsApart(image, one.image) <= mostEdits),
+      (one) => editsApart(image, one.image),
+    )
+  );
+}
+
+const nearest = (some: readonly InUse[], apart: (one: InUse) => number): InUse | undefined =>
+  [...some].sort(
+    (a, b) => apart(a) - apart(b) || (`${b.image} ${b.workload}` < `${a.image} ${a.workload}` ? -1 : 1),
+  )[0];
+
+type Rule = [RegExp, (image: string, match: RegExpExecArray) => string];
+
+/** What container runtimes and registries say, most telling first: one message often holds several. */
+const rules: readonly Rule[] = [
+  [
+    /InvalidImageName|couldn't parse image (?:reference|name)|invalid reference format/i,
+    (image) => `"${image}" is not a valid image name`,
+  ],
+  [
+    /ErrImageNeverPull|not present with pull policy of Never/i,
+    (image) => `image ${image} is not on the node, and its pull policy is Never`,
+  ],
+  [/signature validation failed|SignatureValidationFailed/i, (image) => `the signature of image ${image} is not valid`],
+  [
+    /toomanyrequests|429 Too Many Requests|rate limit/i,
+    (image) => `image ${image}: registry ${registryOf(image)} allows no more pulls at the moment (rate limit)`,
+  ],
+  [
+    /no match(?:ing manifest)? for (?:platform|[a-z0-9]+\/[a-z0-9]+)/i,
+    (image) => `image ${image} has no build for this node's platform`,
+  ],
+  [/no space left on device/i, (image) => `the node has no disk space left for image ${image}`],
+  [
+    /x509|certificate (?:signed by|is not|has expired)|http: server gave HTTP response to HTTPS client/i,
+    (image) => `image ${image}: the connection to registry ${registryOf(image)} is not trusted (TLS)`,
+  ],
+  [
+    /pull access denied|repository does not exist or may require|insufficient_scope/i,
+    (image) => `image ${image} does not exist, or may not be pulled without another login`,
+  ],
+  [
+    /\b401\b|\b403\b|unauthori[sz]ed|authentication required|no basic auth credentials|access (?:to the resource is )?denied|permission[_ ]denied|\bdenied:/i,
+    (image) => `image ${image}: registry ${registryOf(image)} does not let this cluster pull it (not authorised)`,
+  ],
+  [
+    /manifest unknown|manifest for \S+ not found|name unknown|repository \S+ not found|: not found\b|\b404\b/i,
+    (image) => `image ${image} does not exist in registry ${registryOf(image)}`,
+  ],
+  [
+    /no such host|server misbehaving/i,
+    (image) => `image ${image}: registry ${registryOf(image)} cannot be found (no such host)`,
+  ],
+  [
+    /connection refused/i,
+    (image) => `image ${image}: registry ${registryOf(image)} does not answer (connection refused)`,
+  ],
+  [
+    /i\/o timeout|deadline exceeded|TLS handshake timeout|request canceled|no route to host|network is unreachable|connection reset/i,
+    (image) => `image ${image}: registry ${registryOf(image)} does not answer (time-out)`,
+  ],
+  [
+    /registry is unavailable|RegistryUnavailable|\b50[0234]\b/i,
+    (image) => `image ${image}: registry ${registryOf(image)} is out of order`,
+  ],
+];
+
+/** What precedes the registry's own words. */
+const preamble =
+  /^(?:Back-off pulling image "[^"]*"(?:: )?|ErrImagePull: |Failed to pull image "[^"]*": |rpc error: code = \w+ desc = |failed to pull and unpack image "[^"]*": )+/;
+
+/** Whether the message says more than that the pull is being waited for. */
+export const saysWhy = (message: string): boolean => message.replace(preamble, '').trim() !== '';
+
+/** Pure. Why an image is not there, in plain words; the registry's own where these are not known. */
+export function pullFailureInWords(image: string, reason: string, message: string): string {
+  const said = `${reason}: ${message}`.replaceAll(image, ''); // its name may hold any of these words
+  for (const [pattern, words] of rules) {
+    const match = pattern.exec(said);
+    if (match) return words(image, match);
+  }
+  const own = line(message.replace(preamble, ''), 200);
+  return own ? `image ${image} cannot be pulled: ${own}` : `image ${image} cannot be pulled`;
+}

@@ -1,0 +1,236 @@
+import { arr, obj, type Raw, str } from '../../kube/raw.ts';
+import type { PodTemplate } from '../../kube/views.ts';
+import { sameValue } from '../../lib/hash.ts';
+import { isSecretName, redact } from '../../lib/redact.ts';
+import { line } from '../../lib/text.ts';
+import { imageStep } from './images.ts';
+
+/** One difference; the lower its rank, the more it matters. */
+interface Change {
+  rank: number;
+  text: string;
+}
+
+export const none = '(none)';
+export const step = (before: string, after: string): string => `${before || none} → ${after || none}`;
+
+const longestScalar = 60;
+
+/** "a → b" of two values that are worth showing; undefined when they are not. */
+function scalar(before: unknown, after: unknown): string | undefined {
+  const isShort = (value: unknown): boolean =>
+    value === undefined ||
+    (['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= longestScalar);
+  if (!isShort(before) || !isShort(after)) return undefined;
+  return step(before === undefined ? '' : String(before), after === undefined ? '' : String(after));
+}
+
+/** Two lists of named things, by name, in the order of the newer one; `was` or `is` is missing where there is none. */
+function pairs(before: readonly Raw[], after: readonly Raw[]): { name: string; was?: Raw; is?: Raw }[] {
+  const old = new Map(before.map((item) => [str(item['name']), item]));
+  const now = new Map(after.map((item) => [str(item['name']), item]));
+  return [...new Set([...now.keys(), ...old.keys()])].map((name) => {
+    const [was, is] = [old.get(name), now.get(name)];
+    return { name, ...(was && { was }), ...(is && { is }) };
+  });
+}
+
+/** Pure: what differs between two versions of one container. Values go to a chat: what may be a secret is only named. */
+function containerChanges(name: string, was: Raw, is: Raw): Change[] {
+  const changes = [
+    ...image(was, is),
+    ...amounts(was, is, 'limits', 'limit'),
+    ...amounts(was, is, 'requests', 'request'),
+    ...env(was, is),
+    ...envFrom(was, is),
+    ...['command', 'args'].flatMap((field) => words(field, was[field], is[field])),
+    ...Object.entries(probes).flatMap(([field, said]) => probe(said, was[field], is[field])),
+    ...others(was, is),
+  ];
+  return changes.map(({ rank, text }) => ({ rank, text: `${name} ${text}` }));
+}
+
+function image(was: Raw, is: Raw): Change[] {
+  const [before, after] = [str(was['image']), str(is['image'])];
+  return before === after ? [] : [{ rank: 0, text: `image ${imageStep(before, after)}` }];
+}
+
+/** "limit memory 256Mi → 64Mi" */
+function amounts(was: Raw, is: Raw, field: 'limits' | 'requests', said: string): Change[] {
+  const [old, now] = [obj(obj(was['resources'])[field]), obj(obj(is['resources'])[field])];
+  const names = [...new Set([...Object.keys(now), ...Object.keys(old)])];
+  return names
+    .filter((name) => old[name] !== now[name])
+    .map((name) => ({ rank: 2, text: `${said} ${name} ${step(String(old[name] ?? ''), String(now[name] ?? ''))}` }));
+}
+
+const longestValue = 40;
+
+/** A long word of letters and digits may be a key, whatever it is called. */
+const looksMade = (value: string): boolean => value.length >= 16 && /\d/.test(value) && /^[\w+/=-]+$/.test(value);
+
+const isShowable = (name: string, value: string): boolean =>
+  !isSecretName(name) &&
+  value.length <= longestValue &&
+  redact(`${name} ${value}`) === `${name} ${value}` &&
+  !looksMade(value);
+
+/** "env LOG_LEVEL info → debug"; one that is read from elsewhere, or looks like a secret, is only named. */
+function env(was: Raw, is: Raw): Change[] {
+  return pairs(arr(was['env']), arr(is['env'])).flatMap(({ name, was: old, is: now }) => {
+    if (!old) return [{ rank: 3, text: `env ${name} added` }];
+    if (!now) return [{ rank: 3, text: `env ${name} removed` }];
+    if (sameValue(old, now)) return [];
+    const [before, after] = [old['value'], now['value']];
+    const isPlain = typeof before === 'string' && typeof after === 'string' && !old['valueFrom'] && !now['valueFrom'];
+    if (!isPlain || ![before, after].every((value) => isShowable(name, value)))
+      return [{ rank: 3, text: `env ${name} changed` }];
+    return [{ rank: 3, text: `env ${name} ${step(before || '""', after || '""')}` }];
+  });
+}
+
+const envSourceOf = (source: Raw): string => {
+  const [configMap, secret] = [str(obj(source['configMapRef'])['name']), str(obj(source['secretRef'])['name'])];
+  return configMap ? `ConfigMap ${configMap}` : secret ? `Secret ${secret}` : '';
+};
+
+function envFrom(was: Raw, is: Raw): Change[] {
+  const [old, now] = [was, is].map((container) => arr(container['envFrom']).map(envSourceOf).filter(Boolean));
+  const gone = old!.filter((source) => !now!.includes(source));
+  const came = now!.filter((source) => !old!.includes(source));
+  if (gone.length === 1 && came.length === 1) return [{ rank: 4, text: `envFrom ${step(gone[0]!, came[0]!)}` }];
+  return [
+    ...came.map((source) => ({ rank: 4, text: `envFrom ${source} added` })),
+    ...gone.map((source) => ({ rank: 4, text: `envFrom ${source} removed` })),
+  ];
+}
+
+const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** One argument that became another is shown, if it can be. */
+function words(field: string, was: unknown, is: unknown): Change[] {
+  if (sameValue(was, is)) return [];
+  const [old, now] = [listOf(was), listOf(is)];
+  const gone = old.filter((word) => !now.includes(word));
+  const came = now.filter((word) => !old.includes(word));
+  const [before = '', after = ''] = [gone[0], came[0]];
+  // "--password" and what it is are two arguments: whose value it is stands before it.
+  const isPlain = [...old, ...now].every((word) => !isSecretName(word.replace(/[=:].*$/, '').replace(/^-+/, '')));
+  const canBeShown =
+    gone.length === 1 && came.length === 1 && isPlain && isShowable('', before) && isShowable('', after);
+  return [{ rank: 3, text: canBeShown ? `${field} ${step(before, after)}` : `${field} changed` }];
+}
+
+const probes = {
+  readinessProbe: 'readiness probe',
+  livenessProbe: 'liveness probe',
+  startupProbe: 'startup probe',
+} as const;
+
+const mostLeaves = 2;
+
+/** "readiness probe path /healthz → /ready, periodSeconds 10 → 1" */
+function probe(said: string, was: unknown, is: unknown): Change[] {
+  if (sameValue(was, is)) return [];
+  if (!was || !is) return [{ rank: 5, text: `${said} ${was ? 'removed' : 'added'}` }];
+  const [old, now] = [leavesOf(obj(was)), leavesOf(obj(is))];
+  const names = [...new Set([...now.keys(), ...old.keys()])].filter((name) => !sameValue(old.get(name), now.get(name)));
+  const steps = names.map((name) => {
+    const what = scalar(old.get(name), now.get(name));
+    return what && redact(what) === what ? `${name} ${what}` : undefined;
+  });
+  const canBeShown = steps.length <= mostLeaves && steps.every((one) => one !== undefined);
+  return [{ rank: 5, text: `${said} ${canBeShown ? steps.join(', ') : 'changed'}` }];
+}
+
+/** periodSeconds, and path and port of what it asks. */
+function leavesOf(probe: Raw): Map<string, unknown> {
+  const own = Object.entries(probe).filter(([, value]) => typeof value !== 'object');
+  const inner = Object.values(probe).flatMap((value) => Object.entries(obj(value)));
+  return new Map([...own, ...inner]);
+}
+
+const said: ReadonlySet<string> = new Set([
+  'name',
+  'image',
+  'resources',
+  'env',
+  'envFrom',
+  'command',
+  'args',
+  ...Object.keys(probes),
+]);
+
+function others(was: Raw, is: Raw): Change[] {
+  const names = [...new Set([...Object.keys(is), ...Object.keys(was)])].filter((name) => !said.has(name));
+  return names.filter((name) => !sameValue(was[name], is[name])).map((name) => ({ rank: 7, text: `${name} changed` }));
+}
+
+const mostNamed = 6;
+
+/** Pure: what differs between two pod templates, in a few words each, what matters most first. */
+export function templateChanges(before: PodTemplate, after: PodTemplate): string[] {
+  const old = obj(before.spec);
+  const now = obj(after.spec);
+  const changes = [
+    ...containers(old, now, 'containers', ''),
+    ...containers(old, now, 'initContainers', 'init '),
+    ...volumes(old, now),
+    ...podFields(old, now),
+    ...marks(before, after),
+  ].sort((a, b) => a.rank - b.rank);
+  const words = changes.map(({ text }) => line(text, 160));
+  const more = words.length - mostNamed;
+  return more > 0 ? [...words.slice(0, mostNamed), `and ${more} more`] : words;
+}
+
+function containers(old: Raw, now: Raw, field: string, prefix: string): Change[] {
+  return pairs(arr(old[field]), arr(now[field])).flatMap(({ name, was, is }) => {
+    if (!was) return [{ rank: 1, text: `${prefix}container ${name} added` }];
+    if (!is) return [{ rank: 1, text: `${prefix}container ${name} removed` }];
+    return containerChanges(`${prefix}${name}`, was, is);
+  });
+}
+
+/** What a volume holds: a ConfigMap whose name ends in a hash of its content is how a config edit shows from outside. */
+function volumeSourceOf(volume: Raw): string {
+  const [configMap, secret, claim] = [volume['configMap'], volume['secret'], volume['persistentVolumeClaim']].map(obj);
+  if (str(configMap?.['name'])) return `ConfigMap ${str(configMap?.['name'])}`;
+  if (str(secret?.['secretName'])) return `Secret ${str(secret?.['secretName'])}`;
+  return str(claim?.['claimName']) ? `claim ${str(claim?.['claimName'])}` : '';
+}
+
+function volumes(old: Raw, now: Raw): Change[] {
+  return pairs(arr(old['volumes']), arr(now['volumes'])).flatMap(({ name, was, is }) => {
+    if (!was || !is) return [{ rank: 6, text: `volume ${name} ${was ? 'removed' : 'added'}` }];
+    if (sameValue(was, is)) return [];
+    const [from, to] = [volumeSourceOf(was), volumeSourceOf(is)];
+    return [{ rank: 4, text: `volume ${name} ${from && to && from !== to ? step(from, to) : 'changed'}` }];
+  });
+}
+
+/** Said otherwise, or the same twice. */
+const elsewhere: ReadonlySet<string> = new Set(['containers', 'initContainers', 'volumes', 'serviceAccount']);
+
+function podFields(old: Raw, now: Raw): Change[] {
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((name) => !elsewhere.has(name));
+  return names
+    .filter((name) => !sameValue(old[name], now[name]))
+    .map((name) => ({ rank: 7, text: `${name} ${scalar(old[name], now[name]) ?? 'changed'}` }));
+}
+
+const restartedAt = 'kubectl.kubernetes.io/restartedAt';
+
+function marks(before: PodTemplate, after: PodTemplate): Change[] {
+  const differing = (kind: 'labels' | 'annotations'): string[] => {
+    const [old, now] = [obj(before.metadata?.[kind]), obj(after.metadata?.[kind])];
+    const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+    return names.filter((name) => name !== 'pod-template-hash' && old[name] !== now[name]);
+  };
+  const annotation = (name: string): string =>
+    name === restartedAt ? 'restarted by hand' : `annotation ${name} changed`;
+  return [
+    ...differing('annotations').map((name) => ({ rank: name === restartedAt ? 5 : 8, text: annotation(name) })),
+    ...differing('labels').map((name) => ({ rank: 8, text: `label ${name} changed` })),
+  ];
+}

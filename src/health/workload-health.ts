@@ -1,0 +1,87 @@
+import type { ContainerView, PodView } from '../kube/views.ts';
+import { isCompleted, isFinished, isLooping, podTroubles } from './pod.ts';
+import { type LiveHealth, summed, type Trouble } from './trouble.ts';
+
+/** A workload's own counts, whatever its kind. */
+export interface WorkloadCounts {
+  desired: number;
+  ready: number;
+  /** The controller has caught up with the spec, and old and new pods are not mixed. */
+  settled: boolean;
+  /** See LiveHealth. */
+  ended?: string;
+  /** What is wrong with it, though the numbers are right. */
+  trouble?: string;
+}
+
+export const gone: LiveHealth = {
+  healthy: true,
+  why: '',
+  ready: 0,
+  desired: 0,
+  troubles: [],
+  hasRoom: false,
+  restarts: 0,
+  longestUptimeMs: 0,
+  affected: [],
+  gone: true,
+};
+
+/** An evicted pod stays for hours beside its replacement. */
+const evictionCountsMs = 3_600_000;
+
+/** Whether a pod's trouble is the workload's: one that is not ready while all that were asked for are is a rollout under way. */
+function isFelt({ class: failureClass, sinceMs }: Trouble, { ready, desired }: WorkloadCounts, nowMs: number): boolean {
+  const isShort = ready < desired;
+  if (failureClass === 'Evicted') return isShort && nowMs - (sinceMs ?? nowMs) < evictionCountsMs;
+  return failureClass !== 'ProbeFailing' || isShort;
+}
+
+/** Of its pods, unless it was switched off, and of itself. */
+function allTroubles(
+  counts: WorkloadCounts,
+  pods: readonly PodView[],
+  own: readonly Trouble[],
+  nowMs: number,
+): Trouble[] {
+  const ofPods = counts.ended ? [] : pods.flatMap((pod) => podTroubles(pod, nowMs));
+  return [...ofPods.filter((trouble) => isFelt(trouble, counts, nowMs)), ...own];
+}
+
+/** Pure. A crash loop's pod in its back-off is not healthy, whatever the counts say. */
+export function workloadHealth(
+  counts: WorkloadCounts,
+  pods: readonly PodView[],
+  nowMs: number,
+  own: readonly Trouble[] = [],
+): LiveHealth {
+  const living = pods.filter((pod) => !pod.deleting && !isFinished(pod));
+  const containers = living.flatMap((pod) => pod.containers);
+  const why = firstTrouble(counts, living);
+  return {
+    healthy: why === '',
+    why,
+    ready: counts.ready,
+    desired: counts.desired,
+    ...summed(allTroubles(counts, pods, own, nowMs), nowMs),
+    hasRoom: false,
+    restarts: containers.reduce((sum, container) => sum + container.restarts, 0),
+    longestUptimeMs: longestUptimeMs(containers),
+    affected: [],
+    gone: false,
+    ...(counts.ended && { ended: counts.ended }),
+  };
+}
+
+/** Of those that ended otherwise than they should: an init container that is done has not crashed. */
+export const longestUptimeMs = (containers: readonly ContainerView[]): number =>
+  Math.max(0, ...containers.filter((it) => !isCompleted(it)).map(({ ended }) => ended?.uptimeMs ?? 0));
+
+function firstTrouble(counts: WorkloadCounts, pods: readonly PodView[]): string {
+  const stuck = pods.flatMap((pod) => pod.containers).find(isLooping);
+  if (stuck) return `container ${stuck.name} keeps crashing`;
+  if (counts.ready < counts.desired) return `${counts.ready}/${counts.desired} ready`;
+  if (counts.trouble) return counts.trouble;
+  if (!counts.settled) return 'the rollout has not finished';
+  return '';
+}

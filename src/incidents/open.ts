@@ -1,0 +1,222 @@
+import type { Config } from '../config/schema.ts';
+import type { LiveHealth } from '../health/trouble.ts';
+import { type Api, type KubeObject, unlessForbidden } from '../kube/api.ts';
+import {
+  isAskedAgain,
+  isBeingFixed,
+  isCleared,
+  phaseOf,
+  type Remediation,
+  type RemediationSpec,
+} from '../kube/remediation.ts';
+import { isKnownKind } from '../kube/resources.ts';
+import { RetryLater } from '../lib/errors.ts';
+import { sameValue } from '../lib/hash.ts';
+import type { Log } from '../lib/log.ts';
+import type { Outcome } from '../lib/queue.ts';
+import { classOf } from '../signals/classes.ts';
+import { decideCleared, decideUnseen, type Facts, isTrueNow } from './decide.ts';
+import { adopted, type Book } from './episodes.ts';
+import { type Incident, renewed, type SeenClass } from './incident.ts';
+import type { ProposeAgain } from './propose-again.ts';
+import type { Readings } from './readings.ts';
+import type { Teller } from './recorder.ts';
+import { type SightingsWriter, writeCleared } from './sightings.ts';
+
+/** Nobody is shown another proposal for the same trouble sooner than this, whatever happens meanwhile. */
+const shortestLifeMs = 60_000;
+
+/** Of one episode. Who changes it ten times is at work on it, and needs no more proposals. */
+export const mostOfAnEpisode = 10;
+
+const undecided: readonly string[] = ['', 'Proposed', 'Noticed'];
+
+/** Pure. Whether a successor may be made at all: nobody has decided, and it is not the newest of many. */
+export const mayBeReplaced = (fix: Remediation, openOfKey: number, nowMs: number): boolean =>
+  undecided.includes(phaseOf(fix)) &&
+  fix.spec.approval.state === 'Pending' &&
+  !isCleared(fix) &&
+  openOfKey < mostOfAnEpisode &&
+  nowMs - Date.parse(fix.metadata.creationTimestamp) >= shortestLifeMs;
+
+/** What was told has not been true at any reading for so long: a moment between two tries does not take its name away. */
+const untrueMs = 60_000;
+
+/** Pure. Whether what was told is over, though something else is wrong. `sinceMs`: since when no reading has confirmed it. */
+const isToldOver = (sinceMs: number | undefined, nowMs: number): boolean =>
+  sinceMs !== undefined && nowMs - sinceMs >= untrueMs;
+
+/** They say how it ended, not why: what was told with its cause is not told again without. */
+const outcomes: ReadonlySet<string> = new Set(['RolloutStuck', 'JobFailed', 'Evicted']);
+
+/**
+ * Pure. The class that now names it, of those that are true and whose patience is over: a more specific one than was
+ * told, else the same; once that is over, the most specific of those that say why.
+ */
+export function classNow(
+  fix: Remediation,
+  { seen }: Incident,
+  live: LiveHealth,
+  { nowMs, isOver }: { nowMs: number; isOver: boolean },
+): SeenClass | undefined {
+  const told = seen.find((one) => one.class === fix.spec.incident.class);
+  const ready = seen.filter((one) => one.dueMs <= nowMs && isTrueNow(one, live, nowMs));
+  const better = ready.find((one) => told !== undefined && one.specificity > told.specificity);
+  return (
+    better ?? ready.find((one) => one === told) ?? (isOver ? ready.find((one) => !outcomes.has(one.class)) : undefined)
+  );
+}
+
+/**
+ * Pure. Another class, another action, or another target; never other words. That no action can be derived any more says
+ * little: after a restart nobody remembers which revisions were healthy.
+ */
+function isAnother(fix: Remediation, next: RemediationSpec, targetChanged: boolean): boolean {
+  if (next.incident.class !== fix.spec.incident.class || targetChanged) return true;
+  return next.action !== undefined && !sameValue(next.action, fix.spec.action);
+}
+
+interface ToldDeps {
+  api: Pick<Api, 'get' | 'patch'>;
+  log: Log;
+  current(): Config;
+  book: Book;
+  readings: Readings;
+  sightings: SightingsWriter;
+  teller: Teller;
+  /** Whether what its card shows is no longer what would be done. */
+  hasTargetChanged(fix: Remediation): Promise<boolean>;
+  proposeAgain: ProposeAgain;
+}
+
+/** How often it is asked whether the same would be proposed again, and how soon if something more specific was seen. */
+const considerEveryMs = { same: 60_000, another: 10_000 };
+
+/** Of all that is simply broken no more than ten are read in a second: then the API server has enough to do. */
+const apartMs = 100;
+
+/** Somebody waits for what comes of it. */
+const isWatched = (fix: Remediation): boolean => isBeingFixed(fix) || phaseOf(fix) === 'Failed';
+
+/** Sees an incident that was told to its end: counts, replaces a proposal that is no longer the right one, says when it is over. */
+export function createTold(deps: ToldDeps) {
+  const { api, log, current, book, readings, sightings, teller, hasTargetChanged } = deps;
+  const consideredAt = new Map<string, number>(); // by the Remediation's uid
+  const askedAt = new Map<string, number>(); // the same
+  const untrueSince = new Map<string, number>(); // the same: no reading since then has confirmed what it says
+
+  async function follow(key: string, fix: Remediation, nowMs: number): Promise<Outcome> {
+    const { namespace = '' } = fix.metadata;
+    const { class: failureClass, object, firstSeen } = fix.spec.incident;
+    const { readable, forMs } = classOf(failureClass, current());
+    const affected = fix.status?.sightings?.affected ?? [];
+    const subject = { namespace, object, affected, sinceMs: Date.parse(firstSeen) };
+    const facts = await readings.look(key, { class: failureClass, readable }, subject, nowMs);
+    await sightings.writeIfDue(fix, book.incidents.get(key), facts.live);
+    const { cleared, againInMs } = readable
+      ? decideCleared({ ...facts, holder: fix })
+      : decideUnseen(facts, incidentOf(fix).lastSeenMs, forMs);
+    if (cleared) return end(key, fix, facts, !readable);
+    doubt(fix, facts);
+    await reconsider(key, fix, facts);
+    await repeatIfAsked(fix, nowMs);
+    return { againInMs: facts.live.healthy ? againInMs : Math.max(againInMs, paceMs(fix)) };
+  }
+
+  const paceMs = (fix: Remediation): number => (isWatched(fix) ? 0 : book.open().length * apartMs);
+
+  const incidentOf = (fix: Remediation) =>
+    book.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
+
+  /** What it says may be over while something else is wrong. A loop has healthy moments, and new pods need their time. */
+  function doubt(fix: Remediation, { live, nowMs }: Facts): void {
+    const { uid } = fix.metadata;
+    const told = incidentOf(fix).seen.find((one) => one.class === fix.spec.incident.class);
+    const isSo = !told || isTrueNow(told.readable ? { ...told, forMs: 0 } : told, live, nowMs);
+    if (live.healthy || isSo) untrueSince.delete(uid);
+    else if (!untrueSince.has(uid)) untrueSince.set(uid, nowMs);
+  }
+
+  /** What is wrong, or what would help, may have turned out to be something else while nobody has decided. */
+  async function reconsider(key: string, fix: Remediation, { live, nowMs }: Facts): Promise<void> {
+    const { uid, namespace, name } = fix.metadata;
+    if (live.healthy || !mayBeReplaced(fix, book.openOf(key).length, nowMs)) return;
+    const { class: told, object, firstSeen } = fix.spec.incident;
+    const incident = { ...incidentOf(fix), object, firstSeenMs: Date.parse(firstSeen) };
+    const isOver = isToldOver(untrueSince.get(uid), nowMs);
+    const as = classNow(fix, incident, live, { nowMs, isOver });
+    const everyMs = as?.class === told ? considerEveryMs.same : considerEveryMs.another;
+    if (!as || nowMs - (consideredAt.get(uid) ?? 0) < everyMs) return;
+    consideredAt.set(uid, nowMs);
+    const next = await teller.draft(incident, as, nowMs).catch(unlessLater);
+    if (!next || !isAnother(fix, next, await hasTargetChanged(fix))) return;
+    const fresh = await api.get<Remediation>({ kind: 'Remediation', namespace: namespace ?? '', name });
+    // Somebody may have decided meanwhile: then that is what counts.
+    if (fresh?.metadata.uid !== uid || !mayBeReplaced(fresh, book.openOf(key).length, nowMs)) return;
+    await teller.record(incident, next, live, fresh);
+    forget(uid);
+  }
+
+  function forget(uid: string): void {
+    for (const memory of [consideredAt, askedAt, untrueSince]) memory.delete(uid);
+  }
+
+  /** With kubectl, by an annotation: a refusal is tried again as long as it stands there, and told once. */
+  async function repeatIfAsked(fix: Remediation, nowMs: number): Promise<void> {
+    const { uid, namespace, name } = fix.metadata;
+    if (!isAskedAgain(fix) || nowMs - (askedAt.get(uid) ?? 0) < considerEveryMs.same) return;
+    const isFirst = !askedAt.has(uid);
+    askedAt.set(uid, nowMs);
+    const again = await deps.proposeAgain(fix).catch(unlessLater);
+    if (!again || (!again.ok && !isFirst)) return;
+    const about = { audit: true, channel: 'kubernetes', namespace, fix: name, action: fix.spec.action?.type };
+    const why = again.ok ? {} : { reason: again.because, ...('why' in again && { why: again.why }) };
+    log.info({ ...about, decision: again.ok ? 'ProposedAgain' : 'Refused', ...why }, 'decision');
+  }
+
+  async function end(
+    key: string,
+    fix: Remediation,
+    { live, stable, nowMs }: Facts,
+    isUnseen: boolean,
+  ): Promise<Outcome> {
+    // Those that it replaced end with it.
+    for (const one of book.openOf(key)) {
+      const ended = await writeCleared(api, one, { ...live, isUnseen }, nowMs);
+      if (ended) book.remember(ended);
+      sightings.forget(one);
+      forget(one.metadata.uid);
+    }
+    readings.forget(key);
+    log.info({ key, namespace: fix.metadata.namespace, fix: fix.metadata.name }, 'incident cleared');
+    if (live.gone) await lookForAnother(key, fix, nowMs);
+    return nextEpisode(key, live.gone ? (stable?.sinceMs ?? nowMs) : nowMs);
+  }
+
+  /** Somebody put another of the same name in its place: what was listed of that one was taken for known. */
+  async function lookForAnother(key: string, fix: Remediation, nowMs: number): Promise<void> {
+    const seen = incidentOf(fix);
+    const { kind, name } = seen.object;
+    const live = isKnownKind(kind)
+      ? await api.get<KubeObject>({ kind, namespace: seen.namespace, name }).catch(unlessForbidden)
+      : undefined;
+    if (live) book.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });
+  }
+
+  /** A signal that came while the end was being written, or after the target was gone, belongs to what comes next. */
+  function nextEpisode(key: string, overAtMs: number): Outcome {
+    const last = book.incidents.get(key);
+    book.incidents.delete(key);
+    if (!last || last.lastSeenMs <= overAtMs) return undefined;
+    book.incidents.set(key, renewed(last));
+    return { againInMs: 0 };
+  }
+
+  return { follow, paceMs };
+}
+
+/** undefined: not at this moment. */
+const unlessLater = (error: unknown): undefined => {
+  if (error instanceof RetryLater) return undefined;
+  throw error;
+};

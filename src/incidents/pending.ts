@@ -1,0 +1,163 @@
+import { type Api, isForbidden, type KubeObject, unlessForbidden } from '../kube/api.ts';
+import type { Root } from '../kube/owners.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import { isKnownKind } from '../kube/resources.ts';
+import type { Log } from '../lib/log.ts';
+import type { Outcome } from '../lib/queue.ts';
+import { SignalOutcome } from '../signals/signal.ts';
+import { decideUntold, type Facts, isTrueNow } from './decide.ts';
+import type { Book } from './episodes.ts';
+import { type Incident, patientAgain, type SeenClass, withSeen } from './incident.ts';
+import type { Ledger } from './ledger.ts';
+import type { Readings } from './readings.ts';
+import type { Teller } from './recorder.ts';
+
+const ignoreAnnotation = 'tapfix.dev/ignore';
+const hasIgnore = (object: KubeObject | null | undefined): boolean =>
+  object?.metadata.annotations?.[ignoreAnnotation] === 'true';
+
+/** With rights in a few namespaces only, the namespace itself may not be readable: then its annotations say nothing. */
+const unknownIfForbidden = (error: unknown): null => {
+  if (isForbidden(error)) return null;
+  throw error;
+};
+
+async function everyOne<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<boolean> {
+  for (const item of items) if (!(await holds(item))) return false;
+  return true;
+}
+
+/** What only the live objects say against telling anybody; undefined: nothing. */
+export async function whyNotTold(
+  api: Pick<Api, 'get'>,
+  { namespace, object, affected }: { namespace: string; object: Root; affected: readonly string[] },
+): Promise<SignalOutcome | undefined> {
+  const space = await readNamespace(api, namespace);
+  if (space === undefined || space?.metadata.deletionTimestamp) return SignalOutcome.namespaceTerminating;
+  const isIgnored =
+    hasIgnore(space) ||
+    (await isIgnoredByItself(api, namespace, `${object.kind}/${object.name}`)) ||
+    (affected.length > 0 && (await everyOne(affected, (workload) => isIgnoredByItself(api, namespace, workload))));
+  return isIgnored ? SignalOutcome.ignoredByAnnotation : undefined;
+}
+
+const readNamespace = (api: Pick<Api, 'get'>, name: string): Promise<KubeObject | null | undefined> =>
+  api.get<KubeObject>({ kind: 'Namespace', name }).catch(unknownIfForbidden);
+
+/** "Deployment/api", or of a cause that has no namespace of its own "shop/Deployment/api". */
+async function isIgnoredByItself(api: Pick<Api, 'get'>, own: string, workload: string): Promise<boolean> {
+  const parts = workload.split('/');
+  const [kind = '', name = ''] = parts.slice(-2);
+  const namespace = parts.length > 2 ? parts[0]! : own;
+  if (namespace !== own && hasIgnore(await readNamespace(api, namespace))) return true;
+  return isKnownKind(kind) && hasIgnore(await api.get<KubeObject>({ kind, namespace, name }).catch(unlessForbidden));
+}
+
+/** What a workload looks like that a shared cause keeps from its pods: no news of its own. */
+const symptomClasses: ReadonlySet<string> = new Set(['RolloutStuck', 'Evicted', 'ProbeFailing']);
+
+/** Pure. Whether this Remediation is of a shared cause that touches the workload: only those say whom they affect. */
+export function isAffectedBy(fix: Remediation, namespace: string, object: { kind: string; name: string }): boolean {
+  const own = `${object.kind}/${object.name}`;
+  const affected = fix.status?.sightings?.affected ?? [];
+  return affected.includes(`${namespace}/${own}`) || (fix.metadata.namespace === namespace && affected.includes(own));
+}
+
+/** Pure. The open shared cause that explains all of these classes; by default all that was seen of it. */
+export function sharedCauseOf(
+  incident: Incident,
+  open: readonly Remediation[],
+  seen: readonly SeenClass[] = incident.seen,
+): Remediation | undefined {
+  if (seen.length === 0 || !seen.every((one) => symptomClasses.has(one.class))) return undefined;
+  return open.find((fix) => isAffectedBy(fix, incident.namespace, incident.object));
+}
+
+interface UntoldDeps {
+  api: Pick<Api, 'get'>;
+  log: Log;
+  book: Book;
+  ledger: Ledger;
+  readings: Readings;
+  teller: Teller;
+}
+
+const outcomes = {
+  gone: SignalOutcome.targetGone,
+  healed: SignalOutcome.healedBeforeTold,
+  untrue: SignalOutcome.noLongerTrue,
+  unseen: SignalOutcome.noLongerSeen,
+} as const;
+
+/** How soon a symptom is looked at again: its cause may be over. */
+const symptomMs = 30_000;
+
+/** An incident whose patience is over: the live state is read again, and what is still broken is told. */
+export function createUntold({ api, log, book, ledger, readings, teller }: UntoldDeps) {
+  async function judge(incident: Incident, nowMs: number): Promise<Outcome> {
+    const { key, namespace, seen, firstSeenMs, lastSeenMs } = incident;
+    const cause = sharedCauseOf(incident, book.open());
+    if (cause) return explain(incident, cause.spec.incident.key);
+    if (incident.symptomOf) {
+      book.incidents.set(key, patientAgain(incident, nowMs)); // what explained it is over: now it speaks for itself
+      return { againInMs: 0 };
+    }
+    const object = await withUid(incident);
+    const named = seen.find(({ readable }) => readable) ?? seen[0];
+    // A list tells of what was long before we first saw it.
+    const sinceMs = Math.min(firstSeenMs, named.saidAtMs ?? firstSeenMs);
+    const facts = await readings.look(key, named, { namespace, object, sinceMs }, nowMs);
+    const step = decideUntold({ ...facts, seen, lastSeenMs });
+    if (step.do === 'wait') return { againInMs: step.ms };
+    if (step.do === 'forget') return forget(incident, outcomes[step.because]);
+    // Much is seen that is not so: what is missing of a StatefulSet, say, a quota may have refused.
+    const [first, ...others] = seen.filter((one) => isTrueNow(one, facts.live, nowMs));
+    const behind = first && sharedCauseOf(incident, book.open(), [first, ...others]);
+    // A signal that came while it was judged was not judged with it.
+    if (behind && book.incidents.get(key) !== incident) return { againInMs: 0 };
+    if (behind) return explain(withSeen(incident, [first, ...others]), behind.spec.incident.key);
+    return tell({ ...incident, object }, step.as, facts, incident);
+  }
+
+  function explain(incident: Incident, symptomOf: string): Outcome {
+    const { key } = incident;
+    ledger.settle(key, SignalOutcome.symptom);
+    if (incident.symptomOf !== symptomOf) log.info({ key, of: symptomOf }, 'incident is a symptom');
+    book.incidents.set(key, { ...incident, symptomOf });
+    return { againInMs: symptomMs };
+  }
+
+  /** An event names a quota, or an owner by its pods' names, without a uid: the live one is what it means. */
+  async function withUid({ namespace, object }: Incident): Promise<Root> {
+    if (object.uid || !isKnownKind(object.kind)) return object;
+    const live = await api.get<KubeObject>({ kind: object.kind, namespace, name: object.name }).catch(unlessForbidden);
+    return { ...object, uid: live?.metadata.uid ?? '' };
+  }
+
+  async function tell(incident: Incident, as: SeenClass, { live, nowMs }: Facts, judged: Incident): Promise<Outcome> {
+    const { key, namespace, object } = incident;
+    const whyNot = await whyNotTold(api, { namespace, object, affected: live.affected });
+    if (whyNot) return forget(judged, whyNot);
+    const spec = await teller.draft(incident, as, nowMs);
+    if (!spec) return forget(judged, SignalOutcome.targetGone);
+    try {
+      await teller.record(incident, spec, live);
+    } finally {
+      if (book.holderOf(key)) ledger.settle(key, SignalOutcome.told); // whatever else there was to write
+    }
+    return { againInMs: 1_000 };
+  }
+
+  function forget(judged: Incident, outcome: SignalOutcome): Outcome {
+    const { key, seen } = judged;
+    // A signal that came while it was judged was not judged with it.
+    if (book.incidents.get(key) !== judged) return { againInMs: 0 };
+    book.incidents.delete(key);
+    readings.forget(key);
+    ledger.settle(key, outcome);
+    log.info({ key, class: seen[0].class, outcome }, 'incident not told');
+    return undefined;
+  }
+
+  return { judge };
+}

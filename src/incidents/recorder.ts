@@ -1,0 +1,105 @@
+import type { Config } from '../config/schema.ts';
+import type { LiveHealth } from '../health/trouble.ts';
+import { type Api, isConflict } from '../kube/api.ts';
+import { foundAtStart, type Remediation, type RemediationSpec } from '../kube/remediation.ts';
+import { type Clock, iso } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { isAlwaysOut } from '../lib/namespaces.ts';
+import type { Derived, Subject } from '../proposals/derive.ts';
+import { remediationBody, remediationSpec } from '../proposals/record.ts';
+import type { Book } from './episodes.ts';
+import type { Incident, SeenClass } from './incident.ts';
+import { numberOf, remediationName } from './key.ts';
+import type { SightingsWriter } from './sightings.ts';
+
+interface TellerDeps {
+  api: Pick<Api, 'get' | 'create' | 'patch'>;
+  clock: Clock;
+  log: Log;
+  current(): Config;
+  ownNamespace: string;
+  /** The user that our requests carry: a Remediation names it. */
+  identity: string;
+  derive(subject: Subject, nowMs: number): Promise<Derived | undefined>;
+  book: Book;
+  sightings: SightingsWriter;
+  /** For counting. */
+  onRecorded?(failureClass: string): void;
+}
+
+export interface Teller {
+  /** What would be proposed, from a fresh reading. undefined: the target is gone. */
+  draft(incident: Incident, as: SeenClass, nowMs: number): Promise<RemediationSpec | undefined>;
+  /** Creates the Remediation, which is how everybody else hears of it; its name. */
+  record(incident: Incident, spec: RemediationSpec, live: LiveHealth, follows?: Remediation): Promise<string>;
+}
+
+/** Names that another incident's Remediation has, by a whim of its hash. */
+const mostNamesTried = 5;
+
+export function createTeller(deps: TellerDeps): Teller {
+  const { api, clock, log, current, ownNamespace, book } = deps;
+  const startedAt = iso(clock.now());
+
+  /** Of an operator's own event reason nothing is known but its words. */
+  const derivedFor = async ({ namespace, object }: Incident, as: SeenClass, nowMs: number) =>
+    as.readable
+      ? deps.derive({ namespace, class: as.class, object }, nowMs)
+      : { diagnosis: as.message, changed: [], evidence: [], rationale: 'nothing safe is known for this event reason' };
+
+  async function create(key: string, namespace: string, spec: RemediationSpec, start: string | undefined) {
+    const first = Math.max(0, ...book.ofKey(key).map((fix) => numberOf(fix.metadata.name))) + 1;
+    const annotations: Record<string, string> = start ? { [foundAtStart]: start } : {};
+    for (let n = first; n < first + mostNamesTried; n++) {
+      const name = remediationName(key, n);
+      const fix = await createOrFind(namespace, name, remediationBody(namespace, name, spec, annotations));
+      if (fix.spec.incident.key === key) return fix;
+    }
+    throw new Error(`no free name for a Remediation of ${key}`);
+  }
+
+  async function createOrFind(namespace: string, name: string, body: object): Promise<Remediation> {
+    try {
+      return await api.create<Remediation>({ kind: 'Remediation', namespace }, body);
+    } catch (error) {
+      const there = isConflict(error)
+        ? await api.get<Remediation>({ kind: 'Remediation', namespace, name })
+        : undefined;
+      if (!there) throw error;
+      return there;
+    }
+  }
+
+  return {
+    async draft(incident, as, nowMs) {
+      const { key, namespace, object, firstSeenMs } = incident;
+      const derived = await derivedFor(incident, as, nowMs);
+      if (!derived) return undefined;
+      const { class: failureClass, severity, reason, message } = as;
+      return remediationSpec({
+        incident: { key, object, firstSeenMs, class: failureClass, severity, reason, message },
+        derived,
+        earlier: book.ofKey(key),
+        notifyOnly: isAlwaysOut(namespace, ownNamespace),
+        proposedBy: deps.identity,
+        config: current(),
+        nowMs,
+      });
+    },
+    async record(incident, spec, live, follows) {
+      const { key, namespace } = incident;
+      const { name, uid } = follows?.metadata ?? {};
+      const whole = name && uid ? { ...spec, follows: { name, uid } } : spec;
+      const ownStart = incident.atStart ? startedAt : undefined;
+      const start = follows ? follows.metadata.annotations?.[foundAtStart] : ownStart;
+      const fix = await create(key, namespace, whole, start);
+      book.remember(fix);
+      const { class: failureClass } = spec.incident;
+      deps.onRecorded?.(failureClass);
+      const about = { key, class: failureClass, namespace, fix: fix.metadata.name, action: spec.action?.type };
+      log.info({ ...about, ...(name && { follows: name }) }, 'incident recorded');
+      await deps.sightings.write(fix, incident, live);
+      return fix.metadata.name;
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** "1 pod", "3 pods". */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** At most so many UTF-16 units, with "…" where something is missing, never through the middle of a character. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const end = max - 1;
+  const head = text.slice(0, end);
+  return `${/[\uD800-\uDBFF]$/.test(head) ? head.slice(0, -1) : head}…`;
+}
+
+/**
+ * Control characters, and those that make a line read in another order than it is written: on a card, which somebody
+ * approves by what it says, they are nothing but a trick. Newline and tab stay.
+ */
+// oxlint-disable-next-line no-control-regex
+const unprintable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text that the resource's schema accepts and a phone can show, cut to fit. */
+export const plain = (text: string, maxLength: number): string => cut(text.replace(unprintable, ' '), maxLength);
+
+/** The same on one line. */
+export const line = (text: string, maxLength: number): string =>
+  plain(plain(text, text.length).replace(/\s+/g, ' ').trim(), maxLength);
+
+/** Letters to insert, delete or replace to get from one word to the other (Levenshtein). */
+export function editsApart(from: string, to: string): number {
+  // Somebody may have written a novel where a word should be; it is like no word we know.
+  if (Math.abs(from.length - to.length) > 10) return Infinity;
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = row[j - 1]! + (letter === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[to.length]!;
+}
+
+/** A hint for a mistyped word, or the words there are when none is close. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const close = closest(word, known);
+  return close ? `did you mean ${close}?` : `one of: ${known.join(', ')}`;
+}
+
+/** The known word that differs by no more than a third of its letters. */
+export function closest(word: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, apart: editsApart(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, apart }) => apart <= Math.max(1, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.apart - b.apart);
+  return ranked[0]?.candidate;
+}

@@ -1,1 +1,0 @@
-export const localTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,0 +1,137 @@
+import type { Right, WriterRole } from '../actions/action.ts';
+import { mutesName } from '../kube/mutes.ts';
+import { group } from '../kube/remediation.ts';
+import { accounts, type ActionRow } from './manifest.ts';
+
+/**
+ * Who may do what: the one table. RBAC (rbac.ts), the writer's admission policy (policies.ts) and the can-i test
+ * come from it. Nobody is in it with a right to read Secrets.
+ */
+export type Holder =
+  | 'tapfix-reader'
+  | 'tapfix-watcher'
+  | 'tapfix-controller'
+  | 'tapfix-approver'
+  | 'tapfix-logs'
+  | 'tapfix-configmaps'
+  | WriterRole;
+
+/** `own`: only in the namespace tapfix is installed in. */
+export type Scope = 'cluster' | 'own';
+
+export interface Row {
+  readonly who: Holder;
+  readonly scope: Scope;
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Only these objects; without it: all. */
+  readonly names?: readonly string[];
+}
+
+export const writerRoles: readonly WriterRole[] = [
+  'tapfix-writer-quotas',
+  'tapfix-writer-workloads',
+  'tapfix-writer-pods',
+];
+
+const read = ['get', 'list', 'watch'];
+const rbac = 'rbac.authorization.k8s.io';
+
+const cluster = (who: Holder, group: string, resources: string[], verbs: string[], names?: readonly string[]): Row => ({
+  who,
+  scope: 'cluster',
+  group,
+  resources,
+  verbs,
+  ...(names && { names }),
+});
+const own = (...row: Parameters<typeof cluster>): Row => ({ ...cluster(...row), scope: 'own' });
+
+const fixedRows: readonly Row[] = [
+  cluster('tapfix-reader', '', ['events', 'pods', 'resourcequotas', 'persistentvolumeclaims'], read),
+  cluster('tapfix-reader', '', ['nodes', 'namespaces'], read),
+  cluster('tapfix-reader', 'apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], read),
+  cluster('tapfix-reader', 'apps', ['controllerrevisions'], read),
+  cluster('tapfix-reader', 'batch', ['jobs', 'cronjobs'], read),
+  cluster('tapfix-reader', 'autoscaling', ['horizontalpodautoscalers'], read),
+  cluster('tapfix-reader', 'storage.k8s.io', ['storageclasses'], read),
+  cluster('tapfix-reader', 'policy', ['poddisruptionbudgets'], read),
+  cluster('tapfix-reader', group, ['remediations'], read),
+
+  // Proposes, and records what people decided in chat: `approve` to decide at all, `attest` to name them.
+  cluster('tapfix-watcher', group, ['remediations'], ['create', 'patch']),
+  cluster('tapfix-watcher', group, ['remediations'], ['propose', 'attest', 'approve', 'observe']),
+  cluster('tapfix-watcher', group, ['remediations/status'], ['patch']),
+  cluster('tapfix-watcher', 'authorization.k8s.io', ['subjectaccessreviews'], ['create']),
+  own('tapfix-watcher', '', ['configmaps'], ['get', 'patch'], [mutesName]),
+  own('tapfix-watcher', group, ['notices'], [...read, 'create', 'patch', 'delete']),
+  own('tapfix-watcher', group, ['notices/status'], ['patch']),
+
+  // Mints the writer's rights and holds none of them; deletes what is over and no longer needed (retention).
+  cluster('tapfix-controller', group, ['remediations'], ['control', 'delete']),
+  cluster('tapfix-controller', group, ['remediations/status'], ['patch']),
+  cluster('tapfix-controller', rbac, ['rolebindings'], ['create', 'get', 'list', 'delete']),
+  cluster('tapfix-controller', rbac, ['clusterroles'], ['bind'], writerRoles),
+  cluster('tapfix-controller', '', ['events'], ['create']),
+  own('tapfix-controller', '', ['serviceaccounts/token'], ['create'], [accounts.writer]),
+
+  // For people: bind it in the namespaces a person may decide for.
+  cluster('tapfix-approver', group, ['remediations'], [...read, 'patch', 'approve']),
+
+  // For `diagnosis.logs`: bind it to the watcher where the last lines of a container may be shown in chat.
+  cluster('tapfix-logs', '', ['pods/log'], ['get']),
+
+  // For "what changed last": bind it to the watcher where cards may say who edited a ConfigMap, and when.
+  cluster('tapfix-configmaps', '', ['configmaps'], ['get']),
+];
+
+export const rightsTable = (actions: readonly ActionRow[]): readonly Row[] => [
+  ...fixedRows,
+  ...writerRoles.flatMap((role) => writerRows(role, actions)),
+];
+
+function writerRows(role: WriterRole, actions: readonly ActionRow[]): Row[] {
+  const verbsOf = new Map<string, Row & { verbs: string[] }>();
+  for (const right of actions.filter((action) => action.role === role).flatMap(({ rights }) => rights)) {
+    const key = `${right.group}/${right.resource}`;
+    const row = verbsOf.get(key) ?? { ...cluster(role, right.group, [right.resource], []), verbs: [] };
+    if (!row.verbs.includes(right.verb)) row.verbs.push(right.verb);
+    verbsOf.set(key, row);
+  }
+  return [...verbsOf.values()];
+}
+
+/** A right as one line of a can-i test. */
+interface DeclaredRight extends Right {
+  scope: Scope | 'minted';
+  name?: string;
+}
+
+type Identity = keyof typeof accounts;
+
+const holdersOf = {
+  watcher: ['tapfix-reader', 'tapfix-watcher'],
+  controller: ['tapfix-reader', 'tapfix-controller'],
+  writer: writerRoles,
+} satisfies Record<Identity, readonly Holder[]>;
+
+/** Everything an identity was given, one verb a line. The writer's are `minted`: it has them only while a fix runs. */
+export function declaredRights(identity: Identity, actions: readonly ActionRow[]): DeclaredRight[] {
+  const holders: readonly Holder[] = holdersOf[identity];
+  return rightsTable(actions)
+    .filter(({ who }) => holders.includes(who))
+    .flatMap((row) =>
+      row.resources.flatMap((resource) =>
+        row.verbs.flatMap((verb) =>
+          (row.names ?? [undefined]).map((name) => ({
+            group: row.group,
+            resource,
+            verb,
+            scope: identity === 'writer' ? ('minted' as const) : row.scope,
+            ...(name !== undefined && { name }),
+          })),
+        ),
+      ),
+    );
+}

@@ -1,0 +1,80 @@
+import type { ChannelName } from '../../channels/channel.ts';
+import { conditionOf, expiresAtMs, isTrue, phaseOf, type Remediation } from '../../kube/remediation.ts';
+import { actionWords } from './subject.ts';
+
+/** Somebody was asked "really?" and has until then to say yes. */
+interface Confirming {
+  by: string;
+  name: string;
+  untilMs: number;
+}
+
+/** On which message they were asked: no other one asks. */
+export interface Question extends Confirming {
+  channel: ChannelName;
+  /** The Notice's name. */
+  notice: string;
+}
+
+/** Who is being asked at the moment; told when a question is asked, answered or has run out. */
+export interface Questions {
+  armedFor(uid: string, nowMs: number): Question | undefined;
+  onChange(listener: (uid: string) => void): void;
+}
+
+/** Everything a card depends on besides the Remediation itself. */
+export interface CardContext {
+  cluster: string;
+  nowMs: number;
+  timeZone: string;
+  /** Somebody is allowed to approve here. */
+  approvable: boolean;
+  /** The configuration allows this action. */
+  allowed: boolean;
+  /** Action types that ask once more. */
+  confirm: readonly string[];
+  confirming?: Confirming;
+  /** "telegram:123456789" to the name people know. */
+  nameOf(by: string): string;
+}
+
+export interface MessageContext extends Omit<CardContext, 'approvable' | 'allowed' | 'confirming'> {
+  /** The name of the Notice that it is shown for: what does not fit is reached through it. */
+  notice?: string;
+  approvable(fix: Remediation): boolean;
+  allowed(fix: Remediation): boolean;
+  confirming(fix: Remediation): Confirming | undefined;
+  /** Why nothing more is told of it here, in words: the configuration leaves it out by now. */
+  left?(fix: Remediation): string | undefined;
+}
+
+export function cardContext(fix: Remediation, context: MessageContext): CardContext {
+  const confirming = context.confirming(fix);
+  const { cluster, nowMs, timeZone, confirm, nameOf } = context;
+  const approvable = context.approvable(fix);
+  const allowed = context.allowed(fix);
+  return { cluster, nowMs, timeZone, confirm, nameOf, approvable, allowed, ...(confirming && { confirming }) };
+}
+
+/** When its time is up the controller says so within seconds; only when it is away does the card say it by itself. */
+const controllersTurnMs = 10_000;
+export const closesAtMs = (fix: Remediation): number => expiresAtMs(fix) + controllersTurnMs;
+
+/** Waiting for a decision: nobody decided, it is not over, and there is time. */
+export const isPending = (fix: Remediation, nowMs: number): boolean =>
+  fix.spec.action !== undefined &&
+  fix.spec.approval.state === 'Pending' &&
+  (phaseOf(fix) === 'Proposed' || phaseOf(fix) === '') &&
+  nowMs < closesAtMs(fix);
+
+/** The rehearsal's answer is there: accepted or refused. */
+export const isRehearsed = (fix: Remediation): boolean =>
+  fix.status?.preview !== undefined || conditionOf(fix, 'Rehearsed') !== undefined;
+
+/** It was rehearsed, accepted, the controller came to the same fix by itself, and this version knows what it is. */
+export const canBeApproved = (fix: Remediation, nowMs: number): boolean =>
+  isPending(fix, nowMs) &&
+  fix.status?.preview !== undefined &&
+  isTrue(fix, 'Rehearsed') &&
+  isTrue(fix, 'Confirmed') &&
+  actionWords(fix)?.known === true;

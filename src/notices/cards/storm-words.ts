@@ -1,0 +1,137 @@
+import { type Remediation, whoIsOnIt } from '../../kube/remediation.ts';
+import { spokenDuration } from '../../lib/duration.ts';
+import { hashOf } from '../../lib/hash.ts';
+import { redact } from '../../lib/redact.ts';
+import { counted } from '../../lib/text.ts';
+import { encodeAll, encodePage } from '../payload.ts';
+import type { MessageContext } from './card-context.ts';
+import { isSettled, isUnderWay, needsSomebody, stillOpen } from './head.ts';
+import type { Button, Dot, Message } from './message.ts';
+import { placeOf } from './subject.ts';
+
+/* One message about more incidents than anybody reads one by one: how many, of what kind, where. */
+
+/** The most frequent first; of equals, the one that comes first in the alphabet. */
+function tally(words: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+}
+
+const minuteMs = 60_000;
+
+/** "in one minute", or how long it really took. */
+function spanOf(members: readonly Remediation[]): string {
+  const times = members.map(({ spec }) => Date.parse(spec.incident.firstSeen)).filter(Number.isFinite);
+  const ms = times.length > 0 ? times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b)) : 0;
+  return ms <= minuteMs ? 'in one minute' : `in ${spokenDuration(ms)}`;
+}
+
+function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; headline: string } {
+  const failing = members.filter(needsSomebody);
+  const underWay = members.filter(isUnderWay).length;
+  const all = `${counted(members.length, 'incident')} ${spanOf(members)}, ${cluster}`;
+  if (failing.length === 0 && underWay === 0) return { dot: 'grey', headline: `${all}; all are over` };
+  if (failing.length === 0) return { dot: 'yellow', headline: `${all}; the last ${underWay} being fixed` };
+  const dot = failing.some(({ spec }) => spec.incident.severity === 'critical') ? 'red' : 'orange';
+  const rest = failing.length === members.length ? '' : `; ${failing.length} ${stillOpen(members)}`;
+  return { dot, headline: `${all}${rest}` };
+}
+
+/** What makes the same words differ: an image's own name, and how long each of them lived. */
+const withoutImage = (diagnosis: string): string =>
+  diagnosis.replace(/^image \S+: /, '').replace(/\bimage \S+/g, 'image');
+const withoutAge = (diagnosis: string): string =>
+  diagnosis.replace(/ (?:within a second|after [\d.]+ (?:s|min|h|days))(?=[;,]|$)/g, '');
+const ways: readonly ((diagnosis: string) => string)[] = [
+  (diagnosis) => diagnosis,
+  withoutImage,
+  withoutAge,
+  (diagnosis) => withoutAge(withoutImage(diagnosis)),
+];
+
+/** A cause that is shared is the news: what most of them say, in the words that say most of it; undefined when each says something else. */
+function causeOf(some: readonly Remediation[]): string | undefined {
+  const words = some.map(({ spec }) => redact(spec.diagnosis));
+  const [[cause, times] = ['', 0]] = ways
+    .flatMap((way) => tally(words.map(way).filter(Boolean)).slice(0, 1))
+    .sort(([, n], [, m]) => m - n);
+  if (times < 2 || times * 2 < some.length) return undefined;
+  return times === some.length ? cause : `${cause} (${times} of them)`;
+}
+
+/** "198 ImagePull: registry.internal does not answer", then those without a common cause in one line. */
+function classLines(members: readonly Remediation[]): string[] {
+  const kinds = tally(members.map(({ spec }) => spec.incident.class)).map(([name, count]) => {
+    const cause = causeOf(members.filter(({ spec }) => spec.incident.class === name));
+    return { said: `${count} ${name}`, cause };
+  });
+  const explained = kinds.slice(0, mostClasses).filter(({ cause }) => cause !== undefined);
+  const others = kinds.filter((kind) => !explained.includes(kind)).map(({ said }) => said);
+  return [
+    ...explained.map(({ said, cause }) => `${said}: ${cause}`),
+    ...(others.length > 0 ? [others.join(' · ')] : []),
+  ];
+}
+const mostClasses = 4;
+
+const mostPlaces = 3;
+
+/** "shop 120, payments 60, 11 others"; nothing when it is one namespace, which its line says. */
+function placesLine(members: readonly Remediation[]): string {
+  const places = tally(members.map((fix) => placeOf(fix) || 'the cluster itself')).map(([name, n]) => `${name} ${n}`);
+  const others = places.length > mostPlaces + 1 ? places.length - mostPlaces : 0;
+  return [
+    ...places.slice(0, others > 0 ? mostPlaces : mostPlaces + 1),
+    ...(others > 0 ? [`${others} others`] : []),
+  ].join(', ');
+}
+
+/** How far they are; nothing while nobody has done anything. */
+function progressLine(members: readonly Remediation[]): string[] {
+  const underWay = members.filter(isUnderWay).length;
+  const over = members.filter(isSettled).length;
+  const parts = [...(underWay > 0 ? [`${underWay} being fixed`] : []), ...(over > 0 ? [`${over} over`] : [])];
+  return parts.length > 0 ? [parts.join(' · ')] : [];
+}
+
+function stormButtons(notice: string, isAnybodyListed: boolean): Button[] {
+  const [all, mine] = [encodePage({ notice, page: 1 }), isAnybodyListed ? encodeAll(notice) : undefined];
+  return [...(all ? [{ label: 'Show all', data: all }] : []), ...(mine ? [{ label: "I'm on it", data: mine }] : [])];
+}
+
+/** Once every one that needs somebody has one. */
+function whoIsOnThem(members: readonly Remediation[]): string[] {
+  const failing = members.filter(needsSomebody).map(whoIsOnIt);
+  return failing.includes(undefined) ? [] : [...new Set(failing as string[])].sort();
+}
+
+function attentionLine(members: readonly Remediation[], nameOf: MessageContext['nameOf']): string[] {
+  const names = whoIsOnThem(members).map(nameOf);
+  if (names.length === 0) return [];
+  return [
+    names.length === 1 ? `${names[0]} is on it` : `${names.slice(0, -1).join(', ')} and ${names.at(-1)} are on it`,
+  ];
+}
+
+export function composeStorm(members: readonly Remediation[], context: MessageContext): Message {
+  const { cluster, notice, nameOf } = context;
+  const { dot, headline } = titleOf(members, cluster);
+  const isOver = dot === 'grey';
+  const lines = isOver ? [] : classLines(members);
+  const footer = [
+    ...lines,
+    placesLine(members),
+    ...(isOver ? [] : [...progressLine(members), ...attentionLine(members, nameOf)]),
+  ];
+  const silent = !members.some((fix) => needsSomebody(fix) && fix.spec.incident.severity === 'critical');
+  const buttons = isOver || notice === undefined ? [] : [stormButtons(notice, members.some(context.approvable))];
+  return { cards: [{ dot, headline, rows: [], footer, buttons }], silent };
+}
+
+/** Of the state that it shows: a rehearsal, or who decided about one of them, changes nothing in it. */
+export const stormHash = (members: readonly Remediation[]): string =>
+  hashOf([
+    whoIsOnThem(members),
+    members.map((fix) => [fix.metadata.uid, needsSomebody(fix) ? 0 : isUnderWay(fix) ? 1 : 2]).sort(),
+  ]);

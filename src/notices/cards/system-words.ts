@@ -1,0 +1,112 @@
+import type { Why } from '../../kube/contact.ts';
+import type { About, UnseenPart } from '../../kube/notice.ts';
+import { isKnownKind, resources } from '../../kube/resources.ts';
+import { unreachable } from '../../lib/errors.ts';
+import { hashOf } from '../../lib/hash.ts';
+import { counted } from '../../lib/text.ts';
+import type { MessageContext } from './card-context.ts';
+import type { Card, Message } from './message.ts';
+import { timesIn } from './times.ts';
+
+/* What tapfix says about itself. */
+
+const whyBlind: Readonly<Record<Why, string>> = {
+  unreachable: 'API server unreachable',
+  silent: 'nothing heard from the API server',
+  forbidden: 'the API server refused everything',
+  unauthorized: 'the API server refused its credentials',
+  failing: 'the API server answered with errors',
+};
+
+const whyUnseen: Readonly<Record<Why, string>> = {
+  unreachable: 'no answer',
+  silent: 'nothing is heard',
+  forbidden: 'forbidden',
+  unauthorized: 'its credentials are refused',
+  failing: 'the API server answers with errors',
+};
+
+type WordContext = Pick<MessageContext, 'cluster' | 'nowMs' | 'timeZone'>;
+
+/** `found`: incidents that were seen only when it could see again. */
+export function composeSystem(about: About, found: number, context: WordContext): Message {
+  const words = wordsOf(about, found, context);
+  const card: Card = { dot: 'grey', ...words, subtitle: context.cluster, rows: [], buttons: [] };
+  return { cards: [card], silent: true };
+}
+
+/** Of what is shown, as of every other message. */
+export const systemHash = (about: About, found: number): string => hashOf([about, found]);
+
+type Words = Pick<Card, 'headline' | 'footer'> & Partial<Pick<Card, 'dot'>>;
+
+function wordsOf(about: About, found: number, context: WordContext): Words {
+  switch (about.what) {
+    case 'blind':
+      return blindWords(about, found, context);
+    case 'unseen':
+      return unseenWords(about, context);
+    case 'refused':
+      return refusedWords(about, context);
+    default:
+      return unreachable(about);
+  }
+}
+
+function refusedWords({ from, until, problem }: About & { what: 'refused' }, { timeZone, nowMs }: WordContext): Words {
+  const times = timesIn(timeZone, nowMs);
+  if (until)
+    return {
+      headline: `config change refused ${times.minuteZoned(from)}, changed again ${times.minuteZoned(until)}`,
+      footer: [`It said: ${problem}`],
+    };
+  return { dot: 'warning', headline: `config change refused, the old one stays: ${problem}`, footer: [] };
+}
+
+function blindWords(about: About & { what: 'blind' }, found: number, { timeZone, nowMs }: WordContext): Words {
+  const times = timesIn(timeZone, nowMs);
+  const when = `${times.minute(about.from)} to ${times.minuteZoned(about.until)}`;
+  const news = found > 0 ? `, ${counted(found, 'incident')} found` : '';
+  return {
+    headline: `tapfix was blind ${when} (${whyBlind[about.why]}); caught up${news}`,
+    footer: ['What broke and healed in between is not told.'],
+  };
+}
+
+function unseenWords({ namespace, parts }: About & { what: 'unseen' }, { timeZone, nowMs }: WordContext): Words {
+  const times = timesIn(timeZone, nowMs);
+  const open = parts.filter(({ until }) => !until);
+  const shown = open.length > 0 ? open : parts;
+  const what = `${kindsOf(shown)}${namespace === undefined ? '' : ` in ${namespace}`}`;
+  const why = [...new Set(shown.map((part) => whyUnseen[part.why]))].join(', ');
+  const [from] = shown.map((part) => part.from).sort();
+  if (open.length === 0) {
+    const until = times.minuteZoned(
+      parts
+        .map((part) => part.until!)
+        .sort()
+        .at(-1),
+    );
+    return {
+      headline: `tapfix could not see ${what} ${times.minute(from)} to ${until} (${why}); it can again`,
+      footer: [],
+    };
+  }
+  const isForbidden = open.some((part) => part.why === 'forbidden');
+  return {
+    dot: 'orange',
+    headline: `tapfix cannot see ${what}: ${why}; since ${times.minuteZoned(from)}`,
+    footer: [
+      'What only they would tell is not noticed meanwhile.',
+      ...(isForbidden ? ['Its rights come from the ClusterRole tapfix-reader: look at that and its bindings.'] : []),
+    ],
+  };
+}
+
+const mostNamed = 3;
+
+function kindsOf(parts: readonly UnseenPart[]): string {
+  const names = [...new Set(parts.map(({ kind }) => (isKnownKind(kind) ? resources[kind].plural : kind)))];
+  const others = names.length > mostNamed + 1 ? ` and ${names.length - mostNamed} more kinds` : '';
+  return `${names.slice(0, others ? mostNamed : mostNamed + 1).join(', ')}${others}`;
+}

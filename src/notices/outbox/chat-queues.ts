@@ -1,0 +1,50 @@
+import { createQueue, type Outcome, type Queue, type QueueDeps } from '../../lib/queue.ts';
+import { type Address, chatKey } from '../plan/route.ts';
+
+/**
+ * The messages of each chat have a queue of their own, and so has the plan: a vendor that does not answer holds a
+ * worker for as long as its patience lasts, and another chat must not wait for that.
+ */
+interface Lanes {
+  plan(): void;
+  planAfter(ms: number): void;
+  add(notice: { metadata: { name: string }; spec: Address }): void;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+/** The key of the plan: no Notice is called so. */
+export const planKey = 'plan';
+const perChat = 4;
+const otherLaneMs = 100;
+
+export function createLanes({ handle, ...rest }: Omit<QueueDeps, 'concurrency'>): Lanes {
+  const underWay = new Set<string>();
+  /** A message whose chat has a new id is in two lanes for a moment: it would be sent in both. */
+  async function once(key: string): Promise<Outcome> {
+    if (underWay.has(key)) return { againInMs: otherLaneMs };
+    underWay.add(key);
+    try {
+      return await handle(key);
+    } finally {
+      underWay.delete(key);
+    }
+  }
+  const deps = { ...rest, handle: once };
+  const planning = createQueue({ ...deps, concurrency: 1 });
+  const chats = new Map<string, Queue>();
+  function laneOf(address: Address): Queue {
+    const key = chatKey(address);
+    const lane = chats.get(key) ?? createQueue({ ...deps, concurrency: perChat });
+    chats.set(key, lane);
+    return lane;
+  }
+  return {
+    plan: () => planning.add(planKey),
+    planAfter: (ms) => planning.addAfter(planKey, ms),
+    add: ({ metadata, spec }) => laneOf(spec).add(metadata.name),
+    async idle() {
+      await Promise.all([planning, ...chats.values()].map((queue) => queue.idle()));
+    },
+  };
+}

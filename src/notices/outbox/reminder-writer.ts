@@ -1,0 +1,103 @@
+import type { ChannelName } from '../../channels/channel.ts';
+import type { Config } from '../../config/schema.ts';
+import { type Api, isConflict } from '../../kube/api.ts';
+import type { Notice } from '../../kube/notice.ts';
+import type { Remediation } from '../../kube/remediation.ts';
+import type { Change } from '../../kube/watch.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { createQueue, type Outcome } from '../../lib/queue.ts';
+import { planReminders, type Reminder, reminderAnnotation } from '../plan/reminder.ts';
+import { isWatched } from '../plan/unwatched.ts';
+import { nameOfNotice, noticeBody } from './notice-body.ts';
+import { createShelf } from './shelf.ts';
+
+interface RemindersDeps {
+  api: Pick<Api, 'create'>;
+  clock: Clock;
+  log: Log;
+  current(): Config;
+  /** Those that there is somebody to speak to. */
+  channels(): ReadonlyMap<ChannelName, unknown>;
+  /** tapfix's own, where Notices live. */
+  namespace: string;
+  isMuted(fix: Remediation): boolean;
+  signal: AbortSignal;
+}
+
+interface Reminders {
+  onFixes(fixes: Remediation[]): void;
+  onFix(change: Change<Remediation>): void;
+  onNotices(notices: Notice[]): void;
+  onNotice(change: Change<Notice>): void;
+  /** The configuration or a mute changed. */
+  refresh(): void;
+}
+
+const key = 'remind';
+
+/**
+ * Writes down who is to be reminded of what: Notices of the form `reminder`, which the outbox sends. Its name is the
+ * same for the same reminder, so there is one, whenever we are killed.
+ */
+export function createReminders(deps: RemindersDeps): Reminders {
+  const { api, clock, log, current, namespace } = deps;
+  const shelf = createShelf(clock);
+  const queue = createQueue({
+    clock,
+    signal: deps.signal,
+    concurrency: 1,
+    handle: pass,
+    onError: (_, error) => log.debug({ err: messageOf(error) }, 'reminder not written yet'),
+  });
+
+  async function pass(): Promise<Outcome> {
+    if (!shelf.complete()) return undefined;
+    const { due, againInMs } = planReminders({
+      notices: shelf.notices().filter(({ spec }) => deps.channels().has(spec.channel)),
+      fix: (uid) => shelf.fix(uid),
+      nowMs: clock.now(),
+      reminderMs: current().notices.reminder,
+      isMuted: (fix) => deps.isMuted(fix) || !isWatched(current(), fix.metadata.namespace ?? '', namespace),
+    });
+    for (const reminder of due) await write(reminder);
+    return againInMs === undefined ? undefined : { againInMs };
+  }
+
+  async function write({ kind, card, members, of }: Reminder): Promise<void> {
+    const name = nameOfNotice(card.spec, 'reminder', of);
+    if (shelf.notice(name)) return;
+    const annotations = { [reminderAnnotation]: JSON.stringify({ kind, replyTo: card.status!.message! }) };
+    const step = { address: card.spec, form: 'reminder' as const, members };
+    try {
+      shelf.created(
+        await api.create<Notice>({ kind: 'Notice', namespace }, noticeBody(name, namespace, step, annotations)),
+      );
+    } catch (error) {
+      if (!isConflict(error)) throw error; // it is there: the watch brings it
+    }
+  }
+
+  return {
+    onFixes(fixes) {
+      shelf.listFixes(fixes);
+      queue.add(key);
+    },
+    onFix(change) {
+      if (change.type === 'gone') shelf.dropFix(change.uid);
+      else shelf.putFix(change.view);
+      queue.add(key);
+    },
+    onNotices(notices) {
+      shelf.listNotices(notices);
+      queue.add(key);
+    },
+    onNotice(change) {
+      if (change.type === 'gone') shelf.dropNotice(change.name);
+      else shelf.putNotice(change.view);
+      queue.add(key);
+    },
+    refresh: () => queue.add(key),
+  };
+}

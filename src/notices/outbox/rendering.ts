@@ -1,0 +1,117 @@
+import type { About, Notice } from '../../kube/notice.ts';
+import { conditionOf, type Phase, type Remediation, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
+import { hashOf } from '../../lib/hash.ts';
+import { confirmingNow } from '../cards/body.ts';
+import { cardContext, isPending, type MessageContext } from '../cards/card-context.ts';
+import { composeMessage, withoutReplaced } from '../cards/compose.ts';
+import { mayBeProposedAgain, shownPhase } from '../cards/head.ts';
+import type { Message } from '../cards/message.ts';
+import { composeReminder } from '../cards/reminder-words.ts';
+import { stormHash } from '../cards/storm-words.ts';
+import { composeSystem, systemHash } from '../cards/system-words.ts';
+import { reminderOf } from '../plan/reminder.ts';
+import { asShown } from '../plan/unwatched.ts';
+import { countsOf, type Wanted } from './delivery.ts';
+
+/**
+ * A hash of the state that a message shows, not of its text: counts alone and better wording edit nothing,
+ * and after a restart it tells whether the message on the phone is still true.
+ */
+export function stateHash(members: readonly Remediation[], context: MessageContext): string {
+  const states = members.map((fix) => stateOf(fix, context));
+  return hashOf(states.sort((a, b) => (a.uid < b.uid ? -1 : 1)));
+}
+
+/** Once it is applied, how many are ready is the very news; before, it is a count like others. */
+const readyIsState: readonly Phase[] = ['Applied', 'Failed', 'Recovered'];
+
+function stateOf(fix: Remediation, context: MessageContext) {
+  const phase = shownPhase(fix);
+  const pending = isPending(fix, context.nowMs);
+  const { ready, desired } = fix.status?.sightings ?? {};
+  const told = [
+    phase,
+    ...(pending ? ['Rehearsed', 'Confirmed'] : []),
+    ...(phase === 'Failed' || phase === 'Expired' ? ['IncidentCleared'] : []),
+  ];
+  return {
+    uid: fix.metadata.uid,
+    phase,
+    approval: fix.spec.approval,
+    preview: fix.status?.preview ?? null,
+    conditions: told.map((type) => {
+      const { status = '', reason = '', message = '' } = conditionOf(fix, type) ?? {};
+      return { type, status, reason, message };
+    }),
+    ready: readyIsState.includes(phase) ? [ready ?? null, desired ?? null] : null,
+    pending,
+    approvable: pending && context.approvable(fix),
+    allowed: pending && context.allowed(fix),
+    ...(mayBeProposedAgain(fix) && context.approvable(fix) && { again: true }),
+    ...attentionOf(fix, context.nowMs),
+    confirming: confirmingNow(fix, cardContext(fix, context)) ?? null,
+  };
+}
+
+/** Nothing where nobody took it: messages that were posted before there was such a thing are not edited for it. */
+function attentionOf(fix: Remediation, nowMs: number): object {
+  if (!['Proposed', 'Noticed'].includes(shownPhase(fix))) return {};
+  const who = whoIsOnIt(fix);
+  const untilMs = snoozedUntilMs(fix, nowMs);
+  return { ...(who && { who }), ...(untilMs !== undefined && { untilMs }) };
+}
+
+/** What a message is made from: Remediations, or what tapfix has to say about itself. */
+export interface Content {
+  members: Remediation[];
+  system?: { about: About; found: number };
+}
+
+/** A storm grows by the second; nobody reads as fast. */
+export const stormEveryMs = 30_000;
+
+/** What it ought to show, and how it says that. */
+export function renderingOf(
+  notice: Notice,
+  { members, system }: Content,
+  context: MessageContext,
+): { wanted: Wanted; message(): Message } {
+  if (system) {
+    const { about, found } = system;
+    const wanted = { shown: systemHash(about, found), counts: undefined };
+    return { wanted, message: () => composeSystem(about, found, context) };
+  }
+  const shown = asShown(members, context);
+  if (notice.spec.form === 'storm') {
+    const current = withoutReplaced(shown);
+    const wanted = { shown: stormHash(current), counts: undefined, apartMs: stormEveryMs };
+    return { wanted, message: () => composeMessage(current, context, notice.spec.form) };
+  }
+  const reminder = notice.spec.form === 'reminder' ? reminderOf(notice) : undefined;
+  if (reminder) {
+    const wanted = { shown: reminder.kind, counts: undefined }; // said once, and true of that moment: never edited
+    return { wanted, message: () => composeReminder(reminder.kind, members, context) };
+  }
+  const wanted = { shown: stateHash(shown, context), counts: countsOf(shown) };
+  return { wanted, message: () => composeMessage(shown, context, notice.spec.form) };
+}
+
+/** Signals that were waiting to be seen come at once; whose they are takes a moment. */
+const catchingUpMs = 15_000;
+/** Until everything that was found has had its patience. */
+const countingMs = 600_000;
+
+/** Pure. How many of these incidents nobody could have seen before it could see again. */
+export function foundAfter(about: About, fixes: readonly Remediation[]): number {
+  if (about.what !== 'blind') return 0;
+  const [fromMs, untilMs] = [Date.parse(about.from), Date.parse(about.until) + catchingUpMs];
+  const isFound = ({ spec }: Remediation): boolean => {
+    const seenMs = Date.parse(spec.incident.firstSeen);
+    return seenMs > fromMs && seenMs <= untilMs;
+  };
+  return new Set(fixes.filter(isFound).map(({ spec }) => spec.incident.key)).size;
+}
+
+/** Later its number stays as it is: Remediations are deleted some day. */
+export const isCounting = (about: About, nowMs: number): boolean =>
+  about.what === 'blind' && nowMs < Date.parse(about.until) + countingMs;

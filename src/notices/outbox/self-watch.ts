@@ -1,0 +1,134 @@
+import type { ChannelName } from '../../channels/channel.ts';
+import type { Config } from '../../config/schema.ts';
+import { type Api, isConflict, isNotFound } from '../../kube/api.ts';
+import type { Sight } from '../../kube/contact.ts';
+import { type About, aboutAnnotation, type Notice } from '../../kube/notice.ts';
+import type { Change } from '../../kube/watch.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf, unreachable } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { planSystem, type SystemFacts, type SystemStep } from '../plan/blindness.ts';
+import { addressesOf, everyChat } from '../plan/route.ts';
+import { noticeBody } from './notice-body.ts';
+
+interface SelfWatchDeps {
+  api: Pick<Api, 'create' | 'patch' | 'delete'>;
+  clock: Clock;
+  log: Log;
+  current(): Config;
+  /** Those that there is somebody to speak to. */
+  channels(): ReadonlyMap<ChannelName, unknown>;
+  /** tapfix's own, where Notices live. */
+  namespace: string;
+  sights(): Sight[];
+  /** The configuration in the file is not used; undefined: it is. */
+  refusal?(): SystemFacts['refusal'];
+  /** For counting: once for each time, however many chats are told. */
+  onBlindness?(what: 'blind' | 'unseen'): void;
+}
+
+interface SelfWatch {
+  onNotices(notices: Notice[]): void;
+  onNotice(change: Change<Notice>): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const everyMs = 5_000;
+
+/**
+ * Sees how far we see, and writes down what is to be said about it: Notices of the form `system`, which the outbox sends.
+ * Nothing can be written while the API server is away, so of that time it is written down afterwards, once.
+ */
+export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
+  const { api, clock, log, current, namespace } = deps;
+  let notices: Map<string, Notice> | undefined; // by name; nothing is planned before they were listed
+  const said = new Set<string>();
+  const counted = new Set<string>();
+
+  function put(notice: Notice): void {
+    const { name, uid, resourceVersion } = notice.metadata;
+    if (notice.spec.form !== 'system') return;
+    said.add(name);
+    const known = notices?.get(name)?.metadata;
+    // The watch tells the past: what our own write was answered may be newer.
+    if (known?.uid !== uid || Number(known.resourceVersion) <= Number(resourceVersion)) notices?.set(name, notice);
+  }
+
+  function count({ what, ...about }: About): void {
+    if (what === 'refused') return;
+    const of = `${what} ${'from' in about ? about.from : about.parts[0]!.from}`;
+    if (!counted.has(of)) deps.onBlindness?.(what);
+    counted.add(of);
+  }
+
+  async function create({ name, address, about }: SystemStep & { do: 'create' }): Promise<void> {
+    count(about);
+    const annotations = { [aboutAnnotation]: JSON.stringify(about) };
+    const body = noticeBody(name, namespace, { address, form: 'system', members: [] }, annotations);
+    try {
+      put(await api.create<Notice>({ kind: 'Notice', namespace }, body));
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      said.add(name); // an answer that was lost: it is there
+    }
+  }
+
+  async function take(step: SystemStep): Promise<void> {
+    switch (step.do) {
+      case 'create':
+        return create(step);
+      case 'update': {
+        const annotations = { [aboutAnnotation]: JSON.stringify(step.about) };
+        const ref = { kind: 'Notice', namespace, name: step.notice.metadata.name } as const;
+        return put(await api.patch<Notice>(ref, 'merge', { metadata: { annotations } }));
+      }
+      case 'delete': {
+        const { name, uid } = step.notice.metadata;
+        await api.delete({ kind: 'Notice', namespace, name }, { uid });
+        notices?.delete(name);
+        return;
+      }
+      default:
+        return unreachable(step);
+    }
+  }
+
+  async function pass(): Promise<void> {
+    if (!notices) return;
+    const config = current();
+    const steps = planSystem({
+      sights: deps.sights(),
+      refusal: deps.refusal?.(),
+      notices: [...notices.values()],
+      said,
+      addressesOf: (of) =>
+        (of === undefined ? everyChat(config) : addressesOf(config, of)).filter(({ channel }) =>
+          deps.channels().has(channel),
+        ),
+      nowMs: clock.now(),
+    });
+    // One that fails does not keep the others; all of it is planned anew from what there is then.
+    for (const step of steps)
+      await take(step).catch((error: unknown) => {
+        if (step.do !== 'create' && isNotFound(error)) notices?.delete(step.notice.metadata.name);
+        else log.debug({ step: step.do, err: messageOf(error) }, 'own news not written yet');
+      });
+  }
+
+  return {
+    onNotices(all) {
+      notices = new Map();
+      all.forEach(put);
+    },
+    onNotice(change) {
+      if (change.type === 'gone') notices?.delete(change.name);
+      else put(change.view);
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await pass();
+        await clock.sleep(everyMs, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { type Channel, ChatMoved } from '../../channels/channel.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Notice, NoticeSpec } from '../../kube/notice.ts';
+import { type Remediation, snoozedUntilMs } from '../../kube/remediation.ts';
+import { type Clock, iso } from '../../lib/clock.ts';
+import { messageOf, RetryLater } from '../../lib/errors.ts';
+import { scrub } from '../../lib/log.ts';
+import { nextSlot } from '../../lib/window.ts';
+import { closesAtMs, isPending, type MessageContext, type Questions } from '../cards/card-context.ts';
+import { composeFarewell } from '../cards/compose.ts';
+import type { Message } from '../cards/message.ts';
+import { reminderOf } from '../plan/reminder.ts';
+import type { Address } from '../plan/route.ts';
+import { type Delivery, type Pacing, whatIsDue } from './delivery.ts';
+import { contextFor } from './notice-body.ts';
+import type { NoticeStatusWriter } from './notice-status.ts';
+import { type Content, renderingOf, stormEveryMs } from './rendering.ts';
+
+interface SenderDeps {
+  clock: Clock;
+  current: () => Config;
+  timeZone: string;
+  /** tapfix's own. */
+  namespace: string;
+  confirms: Questions;
+  pacing: Pacing;
+  status: NoticeStatusWriter;
+  /** When messages were posted in that chat, the last minute's at least. */
+  postTimes(address: Address): number[];
+  editWaitMs(address: Address, about: 'counts' | 'state' | 'press'): number;
+  /** A storm is being told there: other messages keep quiet as well. */
+  isStormy(address: Address): boolean;
+  /** For counting. */
+  onNotice?: ((what: 'posted' | 'edited' | 'failed', about: Pick<NoticeSpec, 'channel' | 'form'>) => void) | undefined;
+}
+
+/** Everything about one message: its record, and who carries it. */
+interface Parcel extends Content {
+  notice: Notice;
+  channel: Channel;
+  delivery: Delivery;
+}
+
+interface Sender {
+  /** Posts or edits, if that is due and allowed; returns how long to wait before looking again, 0: for nothing. */
+  bringUpToDate(parcel: Parcel): Promise<number>;
+  /** Its Remediations are gone: a message that still asks for something is told so. Best effort. */
+  sayFarewell(parcel: Parcel): Promise<void>;
+}
+
+const minuteMs = 60_000;
+
+export function createSender(deps: SenderDeps): Sender {
+  const { clock, current, pacing, status } = deps;
+  const contextOf = (notice: Notice): MessageContext =>
+    contextFor(notice, { ...deps, config: current(), nowMs: clock.now() });
+
+  async function bringUpToDate(parcel: Parcel): Promise<number> {
+    const { notice, members, delivery } = parcel;
+    const nowMs = clock.now();
+    const context = contextOf(notice);
+    const { wanted, message } = renderingOf(notice, parcel, context);
+    if (isForgotten(parcel, nowMs)) delete delivery.shown;
+    delivery.shownAtMs ??= nowMs;
+    const isAnswering = members.some(context.confirming);
+    const calm =
+      deps.isStormy(notice.spec) && !isAnswering
+        ? { apartMs: notice.spec.form === 'storm' ? stormEveryMs : minuteMs }
+        : {};
+    const due = whatIsDue(delivery, { ...wanted, ...calm }, nowMs);
+    if (due.do === 'wait') return soonest([due.ms, ...members.map((fix) => untilClosedMs(fix, nowMs))]);
+    const forPress = due.do === 'edit' && due.about === 'state' && isAnswering;
+    const waitMs =
+      due.do === 'post' ? postWaitMs(notice, nowMs) : deps.editWaitMs(notice.spec, forPress ? 'press' : due.about);
+    if (waitMs > 0) return waitMs;
+    await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message()));
+    deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec);
+    Object.assign(delivery, { ...wanted, shownAtMs: clock.now(), saved: false });
+    delete delivery.errorLogged;
+    return soonest(members.map((fix) => untilClosedMs(fix, nowMs)));
+  }
+
+  /** The plan keeps the limit for what it opens; what could not leave for a while comes back when it likes. */
+  const postWaitMs = ({ spec }: Notice, nowMs: number): number =>
+    nextSlot(deps.postTimes(spec), current().notices.maxPerMinute, minuteMs, nowMs) - nowMs;
+
+  async function post({ notice, delivery, channel }: Parcel, message: Message): Promise<void> {
+    const { name } = notice.metadata;
+    delivery.posting = true;
+    delivery.attempts += 1;
+    pacing.reserve(notice.spec, name, clock.now());
+    const id = await channel.post(notice.spec, message, reminderOf(notice)?.replyTo).catch((error: unknown) => {
+      pacing.release(notice.spec, name);
+      if (error instanceof ChatMoved) delivery.attempts -= 1; // none: it was sent to the wrong address
+      throw error;
+    });
+    Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
+  }
+
+  async function edit({ notice, delivery, channel }: Parcel, message: Message): Promise<void> {
+    pacing.spend(notice.spec, clock.now());
+    await channel.edit(notice.spec, delivery.message!, message);
+  }
+
+  async function attempt({ notice, delivery }: Parcel, call: () => Promise<void>): Promise<void> {
+    try {
+      await call();
+      pacing.arrived(notice.spec);
+    } catch (error) {
+      if (error instanceof ChatMoved) throw error;
+      deps.onNotice?.('failed', notice.spec);
+      if (error instanceof RetryLater) pacing.failed(notice.spec, error.afterMs, clock.now());
+      await status.saveError(notice, delivery, scrub(messageOf(error)));
+      throw error;
+    } finally {
+      delivery.posting = false;
+    }
+  }
+
+  return {
+    bringUpToDate,
+    async sayFarewell(parcel) {
+      const message = composeFarewell(parcel.members, contextOf(parcel.notice));
+      if (!parcel.delivery.message || message.cards.length === 0) return;
+      await attempt(parcel, () => edit(parcel, message)).catch((error: unknown) => {
+        if (error instanceof RetryLater) throw error; // any other no is final
+      });
+    },
+  };
+}
+
+/** Posted by an earlier process, and not looked at by this one yet. */
+const isForgotten = ({ channel, delivery, members }: Parcel, nowMs: number): boolean =>
+  channel.forgets === true &&
+  delivery.shownAtMs === undefined &&
+  delivery.message !== undefined &&
+  members.some((fix) => isPending(fix, nowMs));
+
+/** When its buttons can no longer act, whoever notices first, and when it is no longer silent. */
+const untilClosedMs = (fix: Remediation, nowMs: number): number =>
+  soonest([isPending(fix, nowMs) ? closesAtMs(fix) - nowMs : 0, (snoozedUntilMs(fix, nowMs) ?? nowMs) - nowMs]);
+
+/** Of those that are to be waited for; 0: none. */
+const soonest = (waitsMs: readonly number[]): number => {
+  const some = waitsMs.filter((ms) => ms > 0);
+  return some.length === 0 ? 0 : Math.min(...some);
+};

@@ -1,0 +1,203 @@
+import { type Gap, longGapMs, type Sight, type Why } from '../../kube/contact.ts';
+import { type About, aboutOf, type Notice, type UnseenPart } from '../../kube/notice.ts';
+import { iso } from '../../lib/clock.ts';
+import { nameOfNotice } from '../outbox/notice-body.ts';
+import { type Address, samePlace } from './route.ts';
+
+/* Pure. What the watches together say about how far we see, and saw. */
+
+/** Nothing at all was seen, and that is over. */
+interface Blindness {
+  fromMs: number;
+  untilMs: number;
+  why: Why;
+}
+
+type Span = Gap;
+
+const isExpected = ({ isOptedOut }: Sight): boolean => !isOptedOut;
+
+const spansOf = ({ gaps, trouble }: Sight): Span[] => [
+  ...gaps,
+  ...(trouble ? [{ fromMs: trouble.sinceMs, untilMs: Number.POSITIVE_INFINITY, why: trouble.why }] : []),
+];
+
+const clearest = (a: Why, b: Why): Why => (b === 'unreachable' ? b : a);
+
+/** When neither sees, if that is long enough to be worth a word. */
+const common = (some: readonly Span[], others: readonly Span[]): Span[] =>
+  some.flatMap((a) =>
+    others.flatMap((b) => {
+      const fromMs = Math.max(a.fromMs, b.fromMs);
+      const untilMs = Math.min(a.untilMs, b.untilMs);
+      return untilMs - fromMs >= longGapMs ? [{ fromMs, untilMs, why: clearest(a.why, b.why) }] : [];
+    }),
+  );
+
+/** The server was there until it was last heard by anybody, and is there again when it is heard by the first. */
+const sharedBy = (sights: readonly Sight[]): Span[] => {
+  const [first = [], ...others] = sights.filter(isExpected).map(spansOf);
+  return others.reduce(common, first);
+};
+
+/**
+ * Those that are over. All is seen again when the last watch is back, which comes within half a minute of the first;
+ * one that does not come back is a matter of its own.
+ */
+export function blindnessOf(sights: readonly Sight[], nowMs: number): Blindness[] {
+  return sharedBy(sights).flatMap(({ fromMs, untilMs, why }) => {
+    const isIn = (span: Span): boolean => span.fromMs <= fromMs && span.untilMs >= untilMs;
+    const backMs = sights.filter(isExpected).map((sight) => spansOf(sight).find(isIn)!.untilMs);
+    const isAllBack = backMs.every(Number.isFinite);
+    if (!Number.isFinite(untilMs) || (!isAllBack && nowMs < untilMs + longGapMs)) return [];
+    const inTime = backMs.filter((ms) => ms <= untilMs + longGapMs);
+    return [{ fromMs, untilMs: Math.max(untilMs, ...inTime), why }];
+  });
+}
+
+/** What we cannot see while we can see other things: refused for a minute, and refused again since the others are back. */
+export function unseenOf(sights: readonly Sight[]): Sight[] {
+  if (sights.filter(isExpected).every(({ trouble }) => trouble)) return [];
+  const contactMs = Math.max(
+    0,
+    ...sharedBy(sights)
+      .map(({ untilMs }) => untilMs)
+      .filter(Number.isFinite),
+  );
+  return sights.filter(
+    ({ trouble }) => trouble && trouble.failedAtMs - Math.max(trouble.failingSinceMs, contactMs) >= longGapMs,
+  );
+}
+
+/** Whether everything that ought to be seen was seen within the last minute. */
+export const seesAll = (sights: readonly Sight[], nowMs: number): boolean =>
+  sights.length > 0 &&
+  sights.every(({ synced, trouble }) => synced && (!trouble || nowMs - trouble.sinceMs < longGapMs));
+
+/* Pure. Which messages about tapfix itself there ought to be, from what the watches see and which there are. */
+
+export interface SystemFacts {
+  sights: readonly Sight[];
+  /** The configuration was changed and is not used. */
+  refusal?: { at: string; problem: string } | undefined;
+  /** Of the form `system`. */
+  notices: readonly Notice[];
+  /** Names that this process knows of: what was said is not said again, even when its Notice is gone. */
+  said: ReadonlySet<string>;
+  /** Where news of this namespace go; with undefined every chat. */
+  addressesOf(namespace: string | undefined): Address[];
+  nowMs: number;
+}
+
+export type SystemStep =
+  | { do: 'create'; name: string; address: Address; about: About }
+  | { do: 'update'; notice: Notice; about: About }
+  | { do: 'delete'; notice: Notice };
+
+type Unseen = About & { what: 'unseen' };
+type Refused = About & { what: 'refused' };
+
+/** Refused again so soon after it worked is the same trouble, in the same message. */
+const sameTroubleMs = 600_000;
+/** Long after the message the Notice is of no use: nothing of it changes any more. */
+const keptMs = 86_400_000;
+
+export function planSystem(facts: SystemFacts): SystemStep[] {
+  const steps = [...blindSteps(facts), ...unseenSteps(facts), ...refusedSteps(facts)];
+  const isTouched = (notice: Notice): boolean => steps.some((step) => step.do === 'update' && step.notice === notice);
+  const old = facts.notices.filter((notice) => !isTouched(notice) && isHistory(notice, facts));
+  return [...steps, ...old.map((notice) => ({ do: 'delete', notice }) as const)];
+}
+
+function blindSteps({ sights, said, addressesOf, nowMs }: SystemFacts): SystemStep[] {
+  return blindnessOf(sights, nowMs).flatMap(({ fromMs, untilMs, why }) => {
+    const about: About = { what: 'blind', from: iso(fromMs), until: iso(untilMs), why };
+    return addressesOf(undefined)
+      .map((address) => ({ address, name: nameOfNotice(address, 'system', `blind ${about.from}`) }))
+      .filter(({ name }) => !said.has(name))
+      .map(({ address, name }): SystemStep => ({ do: 'create', name, address, about }));
+  });
+}
+
+/** Said once for each text that was refused; one that stands there no longer is over, whatever came after it. */
+function refusedSteps({ refusal, notices, said, addressesOf, nowMs }: SystemFacts): SystemStep[] {
+  const over = notices.flatMap((notice): SystemStep[] => {
+    const about = aboutOf(notice);
+    const isOver = about?.what === 'refused' && !about.until && about.from !== refusal?.at;
+    return isOver ? [{ do: 'update', notice, about: { ...about, until: iso(nowMs) } }] : [];
+  });
+  if (!refusal) return over;
+  const about: Refused = { what: 'refused', from: refusal.at, problem: refusal.problem };
+  const fresh = addressesOf(undefined)
+    .map((address) => ({ address, name: nameOfNotice(address, 'system', `refused ${refusal.at}`) }))
+    .filter(({ name }) => !said.has(name))
+    .map(({ address, name }): SystemStep => ({ do: 'create', name, address, about }));
+  return [...over, ...fresh];
+}
+
+const scopeOf = ({ namespace }: { namespace?: string | undefined }): string => namespace ?? '';
+
+function unseenSteps(facts: SystemFacts): SystemStep[] {
+  const unseen = Map.groupBy(unseenOf(facts.sights), scopeOf);
+  const known = facts.notices.flatMap((notice) => {
+    const about = aboutOf(notice);
+    return about?.what === 'unseen' && isCurrent(about, facts.nowMs) ? [{ notice, about }] : [];
+  });
+  const updates = known.flatMap(({ notice, about }): SystemStep[] => {
+    const parts = brought(about.parts, unseen.get(scopeOf(about)) ?? [], scopeOf(about), facts);
+    return JSON.stringify(parts) === JSON.stringify(about.parts)
+      ? []
+      : [{ do: 'update', notice, about: { ...about, parts } }];
+  });
+  const fresh = [...unseen].flatMap(([scope, sights]) =>
+    facts
+      .addressesOf(scope || undefined)
+      .filter(
+        (address) => !known.some(({ notice, about }) => scopeOf(about) === scope && samePlace(notice.spec, address)),
+      )
+      .map((address) => opened(address, scope, sights))
+      .filter(({ name }) => !facts.said.has(name)),
+  );
+  return [...updates, ...fresh];
+}
+
+function opened(address: Address, scope: string, sights: readonly Sight[]): SystemStep & { do: 'create' } {
+  const parts = brought([], sights, scope, { sights, nowMs: 0 });
+  const about: Unseen = { what: 'unseen', ...(scope && { namespace: scope }), parts };
+  const from = parts.map((part) => part.from).sort()[0]!;
+  return { do: 'create', name: nameOfNotice(address, 'system', `unseen ${scope} ${from}`), address, about };
+}
+
+/** The parts as they are now: those that are seen again end, new ones come. */
+function brought(
+  parts: readonly UnseenPart[],
+  unseen: readonly Sight[],
+  scope: string,
+  { sights, nowMs }: Pick<SystemFacts, 'sights' | 'nowMs'>,
+): UnseenPart[] {
+  const isUnseen = ({ trouble, synced, isOptedOut }: Sight): boolean =>
+    trouble !== undefined || !synced || isOptedOut === true;
+  const isStill = (kind: string): boolean =>
+    sights.some((sight) => sight.kind === kind && scopeOf(sight) === scope && isUnseen(sight));
+  const kept = parts.map((part) => (part.until || isStill(part.kind) ? part : { ...part, until: iso(nowMs) }));
+  const isOpen = (kind: string): boolean => kept.some((part) => part.kind === kind && !part.until);
+  const news = new Map(unseen.filter(({ kind }) => !isOpen(kind)).map((sight) => [sight.kind, sight])).values();
+  const added = [...news].map(({ kind, trouble }) => ({ kind, from: iso(trouble!.sinceMs), why: trouble!.why }));
+  return [...kept.filter(({ kind }) => !added.some((part) => part.kind === kind)), ...added];
+}
+
+const endOf = ({ parts }: Unseen): number =>
+  Math.max(...parts.map(({ until }) => (until ? Date.parse(until) : Number.POSITIVE_INFINITY)));
+
+const isCurrent = (about: Unseen, nowMs: number): boolean => endOf(about) + sameTroubleMs > nowMs;
+
+function isHistory(notice: Notice, { addressesOf, nowMs }: SystemFacts): boolean {
+  const about = aboutOf(notice);
+  if (!about) return false; // another version's
+  const endMs = about.what === 'unseen' ? endOf(about) : Date.parse(about.until ?? '9999-12-31T23:59:59Z');
+  const isSaid = notice.status?.message !== undefined;
+  const isWanted = addressesOf(undefined).some(
+    ({ channel, chat }) => channel === notice.spec.channel && chat === notice.spec.chat,
+  );
+  return endMs + keptMs < nowMs && (isSaid || !isWanted);
+}

@@ -1,0 +1,64 @@
+import type { Config } from '../../config/schema.ts';
+import type { Notice } from '../../kube/notice.ts';
+import type { Remediation } from '../../kube/remediation.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { canBeApproved } from '../cards/card-context.ts';
+import { type Deliveries, isStuck, type Pacing } from '../outbox/delivery.ts';
+import type { Shelf } from '../outbox/shelf.ts';
+import { type Address, chatKey } from './route.ts';
+
+interface ChatTimesDeps {
+  clock: Clock;
+  current(): Config;
+  shelf: Shelf;
+  deliveries: Deliveries;
+  pacing: Pacing;
+}
+
+const minuteMs = 60_000;
+
+/** When something was said in a chat: from the Notices, so that it survives a restart, and from what this process did. */
+export function createChatTimes({ clock, current, shelf, deliveries, pacing }: ChatTimesDeps) {
+  let busy: ReadonlySet<string> = new Set();
+  const postedAtMs = (notice: Notice): number | undefined => {
+    const { postedAt } = deliveries.of(notice);
+    return postedAt === undefined ? undefined : Date.parse(postedAt);
+  };
+  const noticesIn = (address: Address): Notice[] =>
+    shelf.notices().filter(({ spec }) => chatKey(spec) === chatKey(address));
+  /** "Really?" may be asked there any moment. */
+  const mayAsk = (address: Address): boolean => {
+    const { confirm } = current().approval;
+    const isAsked = (fix: Remediation | undefined): boolean =>
+      fix !== undefined && confirm.includes(fix.spec.action?.type ?? '') && canBeApproved(fix, clock.now());
+    return noticesIn(address).some(({ spec }) => spec.members.some(({ uid }) => isAsked(shelf.fix(uid))));
+  };
+  return {
+    postedAtMs,
+    /** 0: it may be edited now. */
+    editWaitMs: (address: Address, about: Parameters<Pacing['waitMs']>[1]): number =>
+      pacing.waitMs(address, about, clock.now(), mayAsk(address)),
+    /** What Notices tell of, and what this process has sent itself, whatever became of its Notice. */
+    postTimes(address: Address): number[] {
+      const told = noticesIn(address).flatMap((notice): [string, number][] => {
+        const atMs = postedAtMs(notice);
+        return atMs === undefined ? [] : [[notice.metadata.name, atMs]];
+      });
+      return [...new Map([...pacing.posts(address, clock.now()), ...told]).values()];
+    },
+    /** Of Notices that are gone, or that were stuck and are on their way now. */
+    alsoSentAtMs: (address: Address): number[] =>
+      [...pacing.posts(address, clock.now())].flatMap(([name, atMs]) => {
+        const notice = shelf.notice(name);
+        return notice && !isStuck(deliveries.of(notice)) ? [] : [atMs];
+      }),
+    setBusy: (places: readonly Address[]): void => void (busy = new Set(places.map(chatKey))),
+    /** A storm is coming, or is being told there: for a minute after it was posted. */
+    isStormy: (address: Address): boolean =>
+      busy.has(chatKey(address)) ||
+      noticesIn(address).some((notice) => {
+        const atMs = notice.spec.form === 'storm' ? postedAtMs(notice) : undefined;
+        return atMs !== undefined && Math.abs(clock.now() - atMs) < minuteMs;
+      }),
+  };
+}

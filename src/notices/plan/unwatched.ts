@@ -1,0 +1,54 @@
+import type { ChannelName } from '../../channels/channel.ts';
+import type { Config } from '../../config/schema.ts';
+import { isSelected } from '../../config/selection.ts';
+import type { NoticeSpec } from '../../kube/notice.ts';
+import { type Remediation, withCondition } from '../../kube/remediation.ts';
+import type { MessageContext } from '../cards/card-context.ts';
+import { isOverInChat, isUnattended, leftReason, shownPhase } from '../cards/head.ts';
+import { type Address, addressesOf, samePlace } from './route.ts';
+
+/** Whether incidents of this namespace are told; of what has no namespace they are in our own. */
+export const isWatched = (config: Config, namespace: string, own: string): boolean =>
+  namespace === own || isSelected(config, namespace, own);
+
+/** Pure. Whether news of it belong there by this configuration. A reminder is where its card is, whatever routes there are by now. */
+export const isToldAt = (
+  fix: Remediation,
+  place: Address & Pick<NoticeSpec, 'form'>,
+  config: Config,
+  own: string,
+): boolean =>
+  isWatched(config, fix.metadata.namespace ?? '', own) &&
+  (place.form === 'reminder' ||
+    addressesOf(config, fix.metadata.namespace ?? '').some((address) => samePlace(address, place)));
+
+/** Pure. Why a card says nothing more, in words; undefined: it does. What is being done is shown to its end. */
+export function whyLeft(fix: Remediation, channel: ChannelName, config: Config, own: string): string | undefined {
+  const { namespace = '', name } = fix.metadata;
+  const isOpen =
+    ['Proposed', 'Noticed'].includes(shownPhase(fix)) || (shownPhase(fix) === 'Expired' && isUnattended(fix));
+  if (config.channels[channel] === undefined)
+    return isOpen || !isOverInChat(fix)
+      ? `tapfix no longer writes here; kubectl -n ${namespace} get fix ${name} tells the rest`
+      : undefined;
+  return isOpen && !isWatched(config, namespace, own)
+    ? `${namespace} is no longer watched, nothing was changed`
+    : undefined;
+}
+
+/** Pure. As they are shown: what was left says so. */
+export const asShown = (members: readonly Remediation[], { left }: MessageContext): Remediation[] =>
+  members.map((fix) => {
+    const why = left?.(fix);
+    return why === undefined ? fix : asLeft(fix, why);
+  });
+
+/** Pure. For its card it is over: nothing can be pressed, nothing is counted, nobody is asked. */
+function asLeft(fix: Remediation, why: string): Remediation {
+  const over = { status: 'True', reason: leftReason, message: why, lastTransitionTime: '' } as const;
+  const conditions = withCondition(withCondition(fix.status?.conditions, { ...over, type: 'Resolved' }), {
+    ...over,
+    type: 'IncidentCleared',
+  });
+  return { ...fix, status: { ...fix.status, phase: 'Resolved', conditions } };
+}

@@ -1,0 +1,196 @@
+import type { Notice } from '../../kube/notice.ts';
+import { foundAtStart, isOver, type Remediation, severityRank } from '../../kube/remediation.ts';
+import { isRehearsed } from '../cards/card-context.ts';
+import { isUnattended } from '../cards/head.ts';
+import { mostMembers } from '../outbox/notice-body.ts';
+import { type Address, samePlace } from './route.ts';
+
+/** When this process first saw it, and first saw its rehearsal's answer: no clock but ours is compared. */
+export interface Seen {
+  firstMs: number;
+  rehearsedMs?: number;
+}
+
+/** Everything that decides what is said in which message. */
+export interface GroupFacts {
+  fixes: readonly Remediation[];
+  notices: readonly Notice[];
+  nowMs: number;
+  coalesceMs: number;
+  maxPerMinute: number;
+  /** More new incidents than these in a minute, in one place, are a storm. */
+  stormOver: number;
+  addressesOf(namespace: string): Address[];
+  seen(fix: Remediation): Seen;
+  /** When the vendor took it; undefined while it has not. */
+  postedAtMs(notice: Notice): number | undefined;
+  /** It could not be sent so far: more may ride along, but not while it is being tried again. */
+  isStuck(notice: Notice): boolean;
+  isPosting(notice: Notice): boolean;
+  /** Messages of the last minute in that chat that no Notice of these tells of. */
+  alsoSentAtMs(address: Address): readonly number[];
+}
+
+export type Step =
+  | { do: 'open'; address: Address; form: 'card' | 'boot' | 'storm'; members: Remediation[] }
+  /** `unsent`: only as long as nobody has seen it. */
+  | { do: 'join'; notice: Notice; members: Remediation[]; unsent: boolean };
+
+export interface Plan {
+  steps: Step[];
+  /** Where so many wait that other messages keep quiet. */
+  busy: Address[];
+  /** Nothing more to do before then; undefined: nothing waits. */
+  againInMs?: number;
+}
+
+/** Which Remediations are in which message: asked of each of them, so it is put together once. */
+interface Told {
+  /** In that channel, in whatever chat. */
+  isTold(fix: Remediation, channel: string): boolean;
+  noticesOf(fix: Remediation): readonly Notice[];
+}
+
+/** Those only repeat what another one tells. */
+const isNoReminder = ({ spec }: Notice): boolean => spec.form !== 'reminder';
+
+export function toldBy(notices: readonly Notice[]): Told {
+  const byUid = new Map<string, Notice[]>();
+  for (const notice of notices.filter(isNoReminder))
+    for (const { uid } of notice.spec.members) {
+      const known = byUid.get(uid);
+      if (known) known.push(notice);
+      else byUid.set(uid, [notice]);
+    }
+  const noticesOf = ({ metadata }: Remediation): readonly Notice[] => byUid.get(metadata.uid) ?? [];
+  return {
+    noticesOf,
+    isTold: (fix, channel) => noticesOf(fix).some(({ spec }) => spec.channel === channel),
+  };
+}
+
+/** When the process started that found it broken already; undefined: it broke while somebody looked. */
+export const startOf = ({ metadata }: Remediation): string | undefined => metadata.annotations?.[foundAtStart];
+
+/**
+ * Pure. Whether this belongs into the message that told what that start found: patience differs, so they come one after
+ * the other. What is more severe than anything in it would not be heard there, and gets a message of its own.
+ */
+function belongsTo(notice: Notice, fix: Remediation, members: readonly Remediation[]): boolean {
+  const start = startOf(fix);
+  return (
+    notice.spec.form === 'boot' &&
+    start !== undefined &&
+    members.some((member) => startOf(member) === start) &&
+    members.some((member) => severityRank(member) <= severityRank(fix))
+  );
+}
+
+/** How long a card waits for its rehearsal before it goes out without Approve. */
+const rehearsalPatienceMs = 5_000;
+
+/** What is to be told in one place. */
+export interface Waiting {
+  address: Address;
+  /** Of what a start found broken: which start. */
+  start: string | undefined;
+  waiting: Remediation[];
+}
+
+export function waitingByPlace(facts: GroupFacts, told: Told, joined: readonly Step[]): Waiting[] {
+  const replaced = replacedIn(facts);
+  const places: Waiting[] = [];
+  for (const fix of facts.fixes) {
+    if (!isWorthTelling(fix) || replaced.has(fix.metadata.uid)) continue;
+    for (const address of facts.addressesOf(fix.metadata.namespace ?? '')) {
+      if (told.isTold(fix, address.channel)) continue;
+      const joins = joined.some(
+        (step) => step.do === 'join' && step.notice.spec.channel === address.channel && step.members.includes(fix),
+      );
+      if (joins) continue;
+      const start = startOf(fix);
+      const place = places.find((other) => samePlace(other.address, address) && other.start === start);
+      if (place) place.waiting.push(fix);
+      else places.push({ address, start, waiting: [fix] });
+    }
+  }
+  return places;
+}
+
+const replacedIn = ({ fixes }: GroupFacts): ReadonlySet<string | undefined> =>
+  new Set(fixes.map((fix) => fix.spec.follows?.uid));
+
+/** What was over before anybody heard of it is not told, unless the trouble goes on: late rather than never. */
+const isWorthTelling = (fix: Remediation): boolean => !isOver(fix) || isUnattended(fix);
+
+/** Once its rehearsal has been answered, or has been waited for long enough. */
+export function tellableAtMs(fix: Remediation, facts: GroupFacts): number {
+  const { firstMs, rehearsedMs } = facts.seen(fix);
+  if (!fix.spec.action) return firstMs;
+  const patienceMs = firstMs + rehearsalPatienceMs;
+  return isRehearsed(fix) ? Math.min(rehearsedMs ?? firstMs, patienceMs) : patienceMs;
+}
+
+/* Who goes into a message that is there already. */
+
+const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, told: Told): boolean =>
+  !told.isTold(fix, notice.spec.channel) &&
+  facts.addressesOf(fix.metadata.namespace ?? '').some((address) => samePlace(address, notice.spec));
+
+/**
+ * A successor takes over its predecessor's message, whatever state it is in by now; so does the successor's successor.
+ * One that is more severe than anything in it would not be heard there, unless it has not left: it gets a new message.
+ */
+export function joins(facts: GroupFacts, told: Told): Step[] {
+  const successors = facts.fixes.filter((fix) => fix.spec.follows);
+  return facts.notices.filter(isNoReminder).flatMap((notice): Step[] => {
+    const hasLeft = facts.postedAtMs(notice) !== undefined || facts.isPosting(notice);
+    const before = membersOf(notice, facts);
+    const isHeard = (fix: Remediation): boolean =>
+      before.length === 0 || before.some((one) => severityRank(one) <= severityRank(fix));
+    const candidates = successors.filter((fix) => mayJoin(fix, notice, facts, told) && (isHeard(fix) || !hasLeft));
+    if (candidates.length === 0) return [];
+    const inside = new Set<string | undefined>(notice.spec.members.map(({ uid }) => uid));
+    const members: Remediation[] = [];
+    const next = (): Remediation | undefined =>
+      candidates.find(({ spec, metadata }) => inside.has(spec.follows?.uid) && !inside.has(metadata.uid));
+    for (let fix = next(); fix; fix = next()) {
+      inside.add(fix.metadata.uid);
+      members.push(fix);
+    }
+    return members.length > 0 ? [{ do: 'join', notice, members, unsent: !members.every(isHeard) }] : [];
+  });
+}
+
+/** What one start found broken is told in one message, each when its patience is over. */
+export function bootJoins(facts: GroupFacts, told: Told): Step[] {
+  const replaced = replacedIn(facts);
+  const isReady = (fix: Remediation): boolean =>
+    startOf(fix) !== undefined &&
+    isWorthTelling(fix) &&
+    !replaced.has(fix.metadata.uid) &&
+    tellableAtMs(fix, facts) <= facts.nowMs;
+  const steps = facts.notices
+    .filter(({ spec }) => spec.form === 'boot')
+    .map((notice) => ({ do: 'join' as const, notice, members: [] as Remediation[], unsent: false }));
+  if (steps.length === 0) return [];
+  for (const fix of facts.fixes.filter(isReady)) {
+    const channels = new Set<string>();
+    for (const { notice, members } of steps) {
+      const { channel } = notice.spec;
+      if (channels.has(channel) || !mayJoin(fix, notice, facts, told) || roomIn(notice) <= members.length) continue;
+      if (!belongsTo(notice, fix, membersOf(notice, facts))) continue;
+      members.push(fix);
+      channels.add(channel);
+    }
+  }
+  return steps.filter(({ members }) => members.length > 0);
+}
+
+export function membersOf(notice: Notice, { fixes }: GroupFacts): Remediation[] {
+  const inside = new Set(notice.spec.members.map(({ uid }) => uid));
+  return fixes.filter(({ metadata }) => inside.has(metadata.uid));
+}
+
+/** Successors of what is in it may join as well, so it is never filled to the brim. */
+export const roomIn = ({ spec }: Notice): number => Math.max(mostMembers - 1 - spec.members.length, 0);

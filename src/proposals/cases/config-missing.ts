@@ -1,0 +1,85 @@
+import { readEvents } from '../../diagnosis/events.ts';
+import { type Missing, missingIn, missingInWords, needs, referencesIn } from '../../diagnosis/words/references.ts';
+import { line } from '../../lib/text.ts';
+import type { DeriveDeps, Subject } from '../derive.ts';
+import { configMissing, type Trouble } from '../fixes/revision-trouble.ts';
+import { undoFix } from '../fixes/undo-fix.ts';
+import { type Case, isLiving, readScene, type Scene, someOf } from '../scene.ts';
+
+/** What kubelet said of one pod. */
+interface Said {
+  uid: string;
+  message: string;
+}
+
+/** From the state of containers, and for volumes from events: a pod that waits for one says only "ContainerCreating". */
+async function readSaid({ pods, reader }: Scene, namespace: string): Promise<Said[]> {
+  const living = pods.filter(isLiving);
+  const states = living.flatMap(({ pod, containers }) =>
+    containers
+      .filter(({ state }) => state.waiting === 'CreateContainerConfigError')
+      .map(({ state }) => ({ uid: pod.uid, message: state.waitingMessage ?? '' })),
+  );
+  const creating = living.filter(({ containers }) =>
+    containers.some(({ state }) => state.waiting === 'ContainerCreating' || state.waiting === 'PodInitializing'),
+  );
+  const events =
+    creating.length === 0
+      ? []
+      : await readEvents(
+          reader,
+          namespace,
+          ['FailedMount'],
+          creating.map(({ pod }) => pod.uid),
+        );
+  const mounts = events
+    .filter(({ message }) => missingIn(message).length > 0)
+    .map(({ object, message }) => ({ uid: object.uid, message }));
+  return [...states, ...mounts];
+}
+
+/** A message about a volume may leave out what the volume is made of; the template knows. */
+function named(missing: Missing, { rollout }: Scene): Missing {
+  if (missing.name) return missing;
+  const [newest] = rollout.revisions;
+  const meant = newest
+    ? referencesIn(newest.template).find(({ kind, volume }) => kind === missing.kind && volume === missing.volume)
+    : undefined;
+  return meant ? { ...missing, name: meant.name } : missing;
+}
+
+/** The rollout is to blame for what only its own template needs. */
+const neededBefore =
+  (missing: readonly Missing[]): NonNullable<Trouble['notBroughtBy']> =>
+  (newest, previous) => {
+    if (missing.length === 0) return 'what is missing has no name, so it is not known what brought it';
+    if (missing.some((one) => needs(previous.template, one)))
+      return `revision ${previous.view.revision} needs it as well, so going back would not help`;
+    if (missing.every((one) => needs(newest.template, one))) return undefined;
+    return `revision ${newest.view.revision} does not refer to it by name, so it is not known what brought it`;
+  };
+
+export async function configMissingCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
+  const scene = await readScene(subject, deps);
+  if (!scene) return undefined;
+  const said = await readSaid(scene, subject.namespace);
+  const all = said.flatMap(({ message }) => missingIn(message)).map((one) => named(one, scene));
+  const missing = [...new Map(all.map((one) => [missingInWords(one), one])).values()];
+  const waiting = new Set(said.map(({ uid }) => uid));
+  return {
+    diagnosis: missing.slice(0, 3).map(missingInWords).join('; ') || verbatim(said),
+    changed: scene.changed,
+    evidence:
+      waiting.size > 0 ? [`${someOf(waiting.size, scene.pods.filter(isLiving).length)} cannot start without it`] : [],
+    fix: undoFix(
+      scene,
+      deps,
+      configMissing(({ uid }) => waiting.has(uid), neededBefore(missing)),
+    ),
+  };
+}
+
+const verbatim = ([first]: readonly Said[]): string =>
+  first?.message
+    ? `a container cannot be created: ${line(first.message, 300)}`
+    : 'something that it refers to is missing';

@@ -1,0 +1,44 @@
+import { readEvents } from '../../diagnosis/events.ts';
+import { endInWords, othersInWords, probeInWords } from '../../diagnosis/words/container-ends.ts';
+import { line } from '../../lib/text.ts';
+import type { DeriveDeps, Subject } from '../derive.ts';
+import { crashingPodFix } from '../fixes/pod-fix.ts';
+import { crash } from '../fixes/revision-trouble.ts';
+import { undoFix } from '../fixes/undo-fix.ts';
+import { type Case, type Culprit, ownWords, readScene, restartsInWords, type Scene, worstOf } from '../scene.ts';
+
+/** Longer ago it has nothing to do with the last end. */
+const latelyMs = 900_000;
+
+/** A container that is ended by its kubelet looks like one that crashes: why it would be, kubelet said before. */
+async function readKubelet({ reader }: Scene, { pod: { pod } }: Culprit, nowMs: number): Promise<string[]> {
+  const events = await readEvents(reader, pod.namespace, ['Unhealthy', 'FailedPostStartHook'], [pod.uid]);
+  const fatal = events.find(
+    ({ reason, message, lastSeenMs }) =>
+      nowMs - lastSeenMs < latelyMs && (reason !== 'Unhealthy' || /^(?:Liveness|Startup) probe/.test(message)),
+  );
+  if (!fatal) return [];
+  if (fatal.reason === 'Unhealthy') return [probeInWords(fatal.message)];
+  const said = line(fatal.message.replace(/^PostStartHook failed$/, ''), 160);
+  return [`its post-start hook fails${said ? `: ${said}` : ''}`];
+}
+
+export async function crashLoopCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
+  const scene = await readScene(subject, deps);
+  if (!scene) return undefined;
+  const { pods, changed } = scene;
+  // The container that crashes most speaks for the workload.
+  const worst = worstOf(pods, ({ state }) => state.ended !== undefined && !state.ready);
+  const why = worst ? [endInWords(worst.container.state), ...(await readKubelet(scene, worst, deps.nowMs))] : [];
+  return {
+    diagnosis: why.join('; ') || 'a container does not stay up',
+    changed,
+    evidence: [
+      restartsInWords(pods),
+      ...othersInWords(pods, worst?.container.state.name ?? ''),
+      ...(worst ? await ownWords(worst, deps) : []),
+    ],
+    fix: undoFix(scene, deps, crash),
+    orElse: crashingPodFix(scene, deps),
+  };
+}

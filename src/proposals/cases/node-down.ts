@@ -1,0 +1,17 @@
+import { isSelected } from '../../config/selection.ts';
+import { podsOnInWords, readNode } from '../../diagnosis/node.ts';
+import type { DeriveDeps, Subject } from '../derive.ts';
+import type { Case } from '../scene.ts';
+
+export async function nodeDownCase({ namespace, object }: Subject, deps: DeriveDeps): Promise<Case | undefined> {
+  const node = await readNode(deps.reader, object);
+  if (!node) return undefined;
+  // Namespaces that are not watched have their own people. Incidents of nodes are kept in tapfix's own.
+  const pods = node.pods?.filter((pod) => isSelected(deps.config, pod.namespace, namespace)) ?? [];
+  return {
+    diagnosis: node.why,
+    changed: [],
+    evidence: pods.length > 0 ? [podsOnInWords(pods)] : [],
+    fix: { refused: 'nothing is done to nodes by a tap' },
+  };
+}

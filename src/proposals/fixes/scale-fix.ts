@@ -1,0 +1,61 @@
+import { mostReplicas, scaleDeployment } from '../../actions/scale-deployment.ts';
+import { readAutoscalerOf } from '../../diagnosis/autoscaler.ts';
+import { lastScalerOf, readLastScaling, type Scaled, togetherMs } from '../../diagnosis/changed.ts';
+import type { PodFacts } from '../../diagnosis/pods.ts';
+import { timeMs } from '../../kube/raw.ts';
+import { iso } from '../../lib/clock.ts';
+import { counted } from '../../lib/text.ts';
+import type { DeriveDeps } from '../derive.ts';
+import { type Fix, isLiving, nothingSafe, type Scene } from '../scene.ts';
+
+const recentlyMs = 3_600_000;
+const scalable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
+
+/** What its last scaling was, for those to whom nothing is offered. */
+function scaledInWords({ workload: { object } }: Scene, nowMs: number): string | undefined {
+  const scaler = lastScalerOf(object);
+  const isRecent =
+    scaler && nowMs - scaler.atMs <= recentlyMs && scaler.atMs > timeMs(object.metadata.creationTimestamp) + 1_000;
+  return isRecent ? `it was scaled at ${iso(scaler.atMs)}` : undefined;
+}
+
+const inWords = ({ from, to, atMs }: Scaled): string => `it was scaled ${from} → ${to} at ${iso(atMs)}`;
+
+/** Why the scale-up is not what its pods wait for; undefined when it is. */
+function notCausedBy({ from, to, atMs }: Scaled, { pods }: Scene, waiting: readonly PodFacts[]): string | undefined {
+  const scaled = inWords({ from, to, atMs });
+  if (from >= to) return `${scaled}, which was no scale-up`;
+  const placed = pods.filter((pod) => isLiving(pod) && !waiting.includes(pod)).length;
+  if (waiting.length === 0) return `${scaled}, and no pod waits for a node at the moment`;
+  if (waiting.some(({ pod }) => (pod.unscheduled?.sinceMs ?? 0) < atMs - togetherMs))
+    return `${scaled}, but pods waited for a node before that`;
+  if (placed < from) return `${scaled}, but fewer than ${from} of its pods have a node`;
+  if (from === 0) return `${scaled}: back would be none at all`;
+  if (from > mostReplicas) return `${scaled}, and ${mostReplicas} are the most that a tap sets`;
+  return undefined;
+}
+
+/** Back to as many as there were, if a recent scale-up brought pods for which there is no node, and nobody else sets how many there are. */
+export async function scaleFix(scene: Scene, waiting: readonly PodFacts[], { nowMs }: DeriveDeps): Promise<Fix> {
+  const { workload, reader } = scene;
+  const { kind = '', metadata } = workload.object;
+  if (!scalable.has(kind)) return { refused: nothingSafe };
+  const { name, uid, namespace = '' } = metadata;
+  const last = await readLastScaling(reader, workload, nowMs);
+  const scaled = last ? inWords(last) : scaledInWords(scene, nowMs);
+  if (await readAutoscalerOf(reader, namespace, { kind, name }))
+    return { refused: `${scaled ?? 'no recent scale-up'}, and an autoscaler owns the replicas` };
+  if (kind !== 'Deployment')
+    return { refused: scaled ? `${scaled}, and only a Deployment is scaled by a tap` : 'no recent scale-up' };
+  if (!last)
+    return { refused: scaled ? `${scaled}, but nothing tells that this was a scale-up` : 'no recent scale-up' };
+  const refused = notCausedBy(last, scene, waiting);
+  if (refused) return { refused };
+  const by = last.by ? ` (${last.by})` : '';
+  const left = `${counted(waiting.length, 'pod')} ${waiting.length === 1 ? 'has' : 'have'} found no node since`;
+  return {
+    action: scaleDeployment as never,
+    params: { name, uid, replicas: last.from },
+    why: `It was scaled ${last.from} → ${last.to} at ${iso(last.atMs)}${by}, and ${left}; those that wait go first, those that run stay.`,
+  };
+}
