@@ -35,7 +35,7 @@ type Write =
   | { do: 'evict'; ref: Ref; preconditions: Preconditions };
 
 /** Everything that is known before anything is changed, from one reading of the live target. */
-export interface Plan {
+export interface ActionPlan {
   /** uid + the values the action replaces: what people approve is bound to it. */
   targetHash: string;
   /** The snapshot, as JSON: what `inspect` compares with after a crash. */
@@ -53,14 +53,14 @@ export interface Plan {
 }
 
 /** `reason` is a condition reason and metric label, `say` is what the person reads. */
-export interface Refusal {
+export interface ActionRefusal {
   ok: false;
   reason: string;
   say: string;
 }
-export type Prepared = Refusal | ({ ok: true } & Plan);
+export type Prepared = ActionRefusal | ({ ok: true } & ActionPlan);
 
-export const no = (reason: string, say: string): Refusal => ({ ok: false, reason, say });
+export const no = (reason: string, say: string): ActionRefusal => ({ ok: false, reason, say });
 
 /** After a crash: nothing of ours happened, our mark is there, or somebody changed it otherwise. */
 export type Trace = 'untouched' | 'ours' | 'other';

@@ -3,7 +3,7 @@ import type { KubeObject } from '../kube/api.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
 import { line, plain } from '../lib/text.ts';
-import { type Action, type ActionContext, longestDiff, no, type Refusal } from './action.ts';
+import { type Action, type ActionContext, longestDiff, no, type ActionRefusal } from './action.ts';
 import { evictionRight, overBudget } from './disruption-budget.ts';
 import { type Owner, readOwners } from './owners.ts';
 import { untouchable } from './ownership.ts';
@@ -44,7 +44,7 @@ const snapshot = (found: Read): string =>
 /** These make a new pod in the place of one that is gone. */
 const replacing: ReadonlySet<string> = new Set(['ReplicaSet', 'StatefulSet', 'DaemonSet']);
 
-function whyNot({ pod, owners }: Read): Refusal | undefined {
+function whyNot({ pod, owners }: Read): ActionRefusal | undefined {
   const { name, annotations } = pod.metadata;
   const [owner] = owners;
   const isItsNodes = pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') ?? false;

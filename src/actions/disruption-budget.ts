@@ -2,7 +2,7 @@ import { hasCode, type KubeObject, type Preconditions } from '../kube/api.ts';
 import type { Ref } from '../kube/resources.ts';
 import { viewPod } from '../kube/views.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';
-import { type ActionContext, type Hand, no, type Refusal, type Right } from './action.ts';
+import { type ActionContext, type Hand, no, type ActionRefusal, type Right } from './action.ts';
 
 export const evictionRight: Right = {
   group: '',
@@ -70,7 +70,7 @@ function selects(selector: LabelSelector | undefined, labels: Record<string, str
 export async function overBudget(
   pods: readonly KubeObject[],
   { reader, namespace }: ActionContext,
-): Promise<Refusal | undefined> {
+): Promise<ActionRefusal | undefined> {
   if (pods.length === 0) return undefined;
   const budgets = await reader.list<Budget>('PodDisruptionBudget', namespace);
   for (const pod of pods) {
@@ -84,7 +84,7 @@ export async function overBudget(
 /** These disturb nobody any more, or not yet. */
 const unguarded: ReadonlySet<string> = new Set(['Pending', 'Succeeded', 'Failed']);
 
-function judge(pod: KubeObject, [budget, ...others]: readonly Budget[]): Refusal | undefined {
+function judge(pod: KubeObject, [budget, ...others]: readonly Budget[]): ActionRefusal | undefined {
   const { phase, ready } = viewPod(pod)!;
   if (!budget || unguarded.has(phase)) return undefined;
   const { name } = budget.metadata;

@@ -1,5 +1,5 @@
 import { isForbidden, type KubeObject, type ObjectMeta, type Reader } from '../kube/api.ts';
-import type { Refusal } from './action.ts';
+import type { ActionRefusal } from './action.ts';
 import { no } from './action.ts';
 
 export const protectedLabel = 'tapfix.dev/protected';
@@ -33,13 +33,13 @@ export function gitOpsOwner({ labels = {}, annotations = {}, managedFields = [] 
 }
 
 /** Why nothing is done to this object at all; undefined when something may be. */
-export function untouchable(what: string, meta: Marked): Refusal | undefined {
+export function untouchable(what: string, meta: Marked): ActionRefusal | undefined {
   if (!isProtected(meta)) return undefined;
   return no('Protected', `${what} is labelled ${protectedLabel}=true; nothing was changed.`);
 }
 
 /** The same, or that somebody would put back what is changed in its spec. */
-export function offLimits(what: string, meta: Marked): Refusal | undefined {
+export function offLimits(what: string, meta: Marked): ActionRefusal | undefined {
   const owner = gitOpsOwner(meta);
   return (
     untouchable(what, meta) ??

@@ -15,7 +15,7 @@ import {
   readMeant,
   refOf,
   targetGone,
-  type Workload,
+  type LiveWorkload,
   type WorkloadTarget,
 } from './workload-patch.ts';
 
@@ -57,7 +57,7 @@ function templateOf(kept: readonly Kept[], wanted: number): PodTemplate | undefi
 }
 
 /** The number of the revision that is live; 0 when its controller has not given it one yet. */
-function currentRevision(kind: string, live: Workload, kept: readonly Kept[]): number {
+function currentRevision(kind: string, live: LiveWorkload, kept: readonly Kept[]): number {
   if (kind === 'Deployment') return viewDeployment(live)?.revision ?? 0;
   const own = kept.filter(({ template }) => sameValue(essence(template), essence(live.spec.template)));
   return Math.max(0, ...own.map(({ revision }) => revision));
@@ -153,7 +153,7 @@ const targetHash = (uid: string, current: PodTemplate, next: PodTemplate): strin
   hashOf({ uid, template: current, next: essence(next) });
 
 /** What nobody keeps cannot be gone back to, and the snapshot has no literals of env. */
-function putBack({ kind, name }: Params, namespace: string, { spec }: Workload, revision: number): string {
+function putBack({ kind, name }: Params, namespace: string, { spec }: LiveWorkload, revision: number): string {
   if (spec.revisionHistoryLimit === 0)
     return '# what it runs now will not be kept (revisionHistoryLimit is 0): to have it back, apply its manifest again';
   const to = revision > 0 ? ` --to-revision=${revision}` : '';

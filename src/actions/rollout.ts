@@ -2,16 +2,16 @@ import type { KubeObject } from '../kube/api.ts';
 import { controllerOf } from '../kube/raw.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { viewPod } from '../kube/views.ts';
-import { type ActionContext, no, type Refusal, type Right, type RolledOutKind } from './action.ts';
+import { type ActionContext, no, type ActionRefusal, type Right, type RolledOutKind } from './action.ts';
 import { evictionRight, overBudget } from './disruption-budget.ts';
 import { untouchable } from './ownership.ts';
-import type { Workload, WorkloadTarget } from './workload-patch.ts';
+import type { LiveWorkload, WorkloadTarget } from './workload-patch.ts';
 
 /* How many pods a new template replaces, and how many of them at a time. */
 
 type Pace = 'at once' | 'maybe at once' | 'one by one' | 'step by step';
 
-const podsOf = (kind: RolledOutKind, { spec, status }: Workload): number =>
+const podsOf = (kind: RolledOutKind, { spec, status }: LiveWorkload): number =>
   kind === 'DaemonSet' ? Number(status?.['desiredNumberScheduled'] ?? 0) : (spec.replicas ?? 1);
 
 /** "25%" of so many, rounded as the kind's own controller does; a number is one. */
@@ -24,7 +24,7 @@ function amount(value: number | string, of: number, round: (x: number) => number
  * https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy: a share of a Deployment is rounded
  * down; of a DaemonSet it is rounded up. A StatefulSet waits for each pod, unless it is told otherwise.
  */
-function paceOf(kind: RolledOutKind, { spec }: Workload, pods: number): Pace {
+function paceOf(kind: RolledOutKind, { spec }: LiveWorkload, pods: number): Pace {
   if (kind === 'Deployment') {
     if (spec.strategy?.type === 'Recreate') return 'at once';
     const away = amount(spec.strategy?.rollingUpdate?.maxUnavailable ?? '25%', pods, Math.floor);
@@ -44,7 +44,7 @@ const ways: Readonly<Record<Pace, string>> = {
 };
 
 /** "replace all 3 pods of Deployment checkout, step by step" */
-export function replaceInWords({ kind, name }: WorkloadTarget, live: Workload): string {
+export function replaceInWords({ kind, name }: WorkloadTarget, live: LiveWorkload): string {
   const pods = podsOf(kind, live);
   const pace = paceOf(kind, live, pods);
   if (pods === 1) return `replace the one pod of ${kind} ${name}${aloneIn(pace)}`;
@@ -53,7 +53,7 @@ export function replaceInWords({ kind, name }: WorkloadTarget, live: Workload): 
 
 /** "3 pods are replaced step by step"; how many, if that are not all. */
 export function replacedInWords(kind: RolledOutKind, object: KubeObject, some?: number): string {
-  const live = object as Workload;
+  const live = object as LiveWorkload;
   const pods = some ?? podsOf(kind, live);
   const pace = paceOf(kind, live, podsOf(kind, live));
   if (pods === 1) return `1 pod is replaced${aloneIn(pace)}`;
@@ -81,7 +81,11 @@ export const shortKind: Readonly<Record<RolledOutKind, string>> = {
 };
 
 /** Why a changed template would stay a changed template. `what` is said of it: "an undo", "a restart". */
-export function wouldNotRollOut({ kind, name }: WorkloadTarget, { spec }: Workload, what: string): Refusal | undefined {
+export function wouldNotRollOut(
+  { kind, name }: WorkloadTarget,
+  { spec }: LiveWorkload,
+  what: string,
+): ActionRefusal | undefined {
   if (spec.paused) return no('Paused', `${kind} ${name} is paused: ${what} would not roll out.`);
   const { type, rollingUpdate } = spec.updateStrategy ?? {};
   if (type === 'OnDelete')
@@ -111,9 +115,9 @@ interface InTheWay {
  */
 export async function readInTheWay(
   { kind, name }: WorkloadTarget,
-  live: Workload,
+  live: LiveWorkload,
   context: ActionContext,
-): Promise<Refusal | InTheWay> {
+): Promise<ActionRefusal | InTheWay> {
   if (kind !== 'StatefulSet' || live.spec.podManagementPolicy === 'Parallel') return { pods: [], lines: [] };
   const all = await context.reader.list<KubeObject>('Pod', context.namespace);
   const waiting = all.filter((pod) => controllerOf(pod.metadata)?.uid === live.metadata.uid && isInTheWay(pod));

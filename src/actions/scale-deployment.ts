@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { KubeObject } from '../kube/api.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import { counted } from '../lib/text.ts';
-import { type Action, type ActionContext, no, type Refusal } from './action.ts';
+import { type Action, type ActionContext, no, type ActionRefusal } from './action.ts';
 import { offLimits } from './ownership.ts';
-import { createMemory, markedPatch, readMeant, refOf, targetGone, type Workload } from './workload-patch.ts';
+import { createMemory, markedPatch, readMeant, refOf, targetGone, type LiveWorkload } from './workload-patch.ts';
 
 export const mostReplicas = 50;
 
@@ -12,7 +12,7 @@ const params = z.strictObject({ name: objectName, uid, replicas: z.number().int(
 type Params = z.infer<typeof params>;
 
 const targetOf = ({ name, uid }: Params) => ({ kind: 'Deployment' as const, name, uid });
-const replicasOf = ({ spec }: Workload): number => spec.replicas ?? 1;
+const replicasOf = ({ spec }: LiveWorkload): number => spec.replicas ?? 1;
 
 const memory = createMemory<Params>(targetOf, (live) => {
   const replicas = replicasOf(live);
@@ -24,7 +24,7 @@ interface Autoscaler extends KubeObject {
 }
 
 /** Whoever sets the replicas would set them again. */
-async function autoscaled({ name }: Params, { reader, namespace }: ActionContext): Promise<Refusal | undefined> {
+async function autoscaled({ name }: Params, { reader, namespace }: ActionContext): Promise<ActionRefusal | undefined> {
   const all = await reader.list<Autoscaler>('HorizontalPodAutoscaler', namespace);
   const its = all.find(({ spec }) => {
     const { apiVersion = 'apps/v1', kind, name: target } = spec?.scaleTargetRef ?? {};

@@ -7,13 +7,13 @@ import {
   longestSnapshot,
   markAnnotation,
   no,
-  type Refusal,
+  type ActionRefusal,
   type RolledOutKind,
   type Trace,
 } from './action.ts';
 
 /** A workload as an action patches it: read, changed together with our mark, and known again after a crash. */
-export interface Workload extends KubeObject {
+export interface LiveWorkload extends KubeObject {
   spec: {
     template: PodTemplate;
     replicas?: number;
@@ -41,12 +41,12 @@ export const refOf = ({ kind, name }: WorkloadTarget, namespace: string): Ref =>
 export async function readMeant(
   target: WorkloadTarget,
   { reader, namespace }: ActionContext,
-): Promise<Workload | undefined> {
-  const live = await reader.get<Workload>(refOf(target, namespace));
+): Promise<LiveWorkload | undefined> {
+  const live = await reader.get<LiveWorkload>(refOf(target, namespace));
   return live?.metadata.uid === target.uid && !live.metadata.deletionTimestamp ? live : undefined;
 }
 
-export const targetGone = ({ kind, name }: { kind: string; name: string }): Refusal =>
+export const targetGone = ({ kind, name }: { kind: string; name: string }): ActionRefusal =>
   no('TargetGone', `${kind} ${name} is no longer there.`);
 
 const pointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -79,11 +79,11 @@ export function annotated(
  */
 export function createMemory<P>(
   targetOf: (params: P) => WorkloadTarget,
-  replaced: (live: Workload, params: P) => { exactly: object; readable: object },
+  replaced: (live: LiveWorkload, params: P) => { exactly: object; readable: object },
 ) {
-  const hashed = (live: Workload, params: P): string =>
+  const hashed = (live: LiveWorkload, params: P): string =>
     hashOf({ uid: live.metadata.uid, ...replaced(live, params).exactly });
-  const remember = (live: Workload, params: P): string =>
+  const remember = (live: LiveWorkload, params: P): string =>
     JSON.stringify({ currentHash: hashed(live, params), ...replaced(live, params).readable });
   return {
     hashed,

@@ -20,7 +20,7 @@ import { viewNotice } from '../kube/notice.ts';
 import { createOwnerResolver } from '../kube/owners.ts';
 import { isCleared, isProposedFrom, type Remediation, viewRemediation } from '../kube/remediation.ts';
 import { createFeed, type Feed, onlyOf } from '../kube/store.ts';
-import { createReached, type Reached } from '../kube/watch.ts';
+import { createReconnectSignal, type ReconnectSignal } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -35,18 +35,24 @@ import { derive } from '../proposals/derive.ts';
 import { type Rules, watchScopes } from '../signals/filter.ts';
 import type { SignalOutcome } from '../signals/signal.ts';
 import { createSignalSource } from '../signals/source.ts';
-import { createTalking } from './channel-registry.ts';
-import { createWatching, type Watching } from './watch-registry.ts';
-import { arrangeFixes, arrangeRevisions, arrangeSignals, fixScopes, noticesOtherwise } from './watch-scopes.ts';
+import { createChannelRegistry } from './channel-registry.ts';
+import { createWatchRegistry, type WatchRegistry } from './watch-registry.ts';
+import {
+  adjustFixWatches,
+  adjustRevisionWatches,
+  adjustSignalWatches,
+  fixScopes,
+  noticesOtherwise,
+} from './watch-scopes.ts';
 
 /** The configuration was replaced: `current` answers with the new one, and these are its channels. */
-export interface Reload {
+export interface ConfigReload {
   before: Config;
   now: Config;
   channels: ReadonlyMap<ChannelName, Channel>;
 }
 export interface Reloads {
-  subscribe(listener: (reload: Reload) => void): void;
+  subscribe(listener: (reload: ConfigReload) => void): void;
   /** What stands in the file is not used. */
   refusal(): { at: string; problem: string } | undefined;
 }
@@ -79,37 +85,44 @@ interface Parts {
 /** What both roles share, made once. */
 interface Ground extends Parts {
   /** One watch that reaches the server again wakes the others. */
-  reached: Reached;
+  reconnected: ReconnectSignal;
   history: History;
   fixes: Feed<Remediation>;
-  watching: Watching;
+  watchRegistry: WatchRegistry;
 }
 
 /** The composition root, in flow order. Resolves when the signal aborts: whether all that was under way ended in time. */
 export async function runTapfix(parts: Parts): Promise<boolean> {
   const { role, api, clock, log, current, signal } = parts;
   const scopes = fixScopes(current(), parts.ownNamespace);
-  const reached = createReached();
-  const fixes = createFeed({ api, clock, log, reached, kind: 'Remediation', scopes, view: viewRemediation });
-  const ground: Ground = { ...parts, reached, history: createHistory(), fixes, watching: createWatching(parts) };
+  const reconnected = createReconnectSignal();
+  const fixes = createFeed({ api, clock, log, reconnected, kind: 'Remediation', scopes, view: viewRemediation });
+  const ground: Ground = {
+    ...parts,
+    reconnected,
+    history: createHistory(),
+    fixes,
+    watchRegistry: createWatchRegistry(parts),
+  };
   const loops: Promise<void>[] = [];
   parts.reloads?.subscribe(() => {
-    arrangeFixes(ground); // first: nothing is noticed anywhere before it is known what was told there
-    arrangeRevisions(ground);
+    adjustFixWatches(ground); // first: nothing is noticed anywhere before it is known what was told there
+    adjustRevisionWatches(ground);
   });
   if (role !== 'controller') loops.push(...watcherRole(ground));
   if (role !== 'watcher') loops.push(...controllerRole(ground));
-  arrangeRevisions(ground);
-  for (const [index, scope] of scopes.entries()) ground.watching.open('remediations', scope, fixes.watches[index]!); // last: every listener is there by now
+  adjustRevisionWatches(ground);
+  for (const [index, scope] of scopes.entries())
+    ground.watchRegistry.open('remediations', scope, fixes.watches[index]!); // last: every listener is there by now
   parts.reloads?.subscribe(() => fixes.repeat()); // whose they are, and what may be done, is another question now
   loops.push(
     everyMinute(ground, async () => {
-      arrangeFixes(ground); // what was under way in a namespace that was left may be over
+      adjustFixWatches(ground); // what was under way in a namespace that was left may be over
       await fixes.recheck((fix) => !isCleared(fix));
     }),
   );
   parts.onWatching?.();
-  const inTime = await endInTime([...loops, ground.watching.ended()], clock, signal);
+  const inTime = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal);
   if (!inTime) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
   return inTime;
 }
@@ -129,7 +142,8 @@ async function endInTime(loops: readonly Promise<void>[], clock: Clock, signal: 
 
 /** Street 1 and the near half of street 2: notices, tells, records decisions. It can change no workload. */
 function watcherRole(ground: Ground): Promise<void>[] {
-  const { api, clock, log, reached, current, ownNamespace, metrics, signal, fixes, history, watching } = ground;
+  const { api, clock, log, reconnected, current, ownNamespace, metrics, signal, fixes, history, watchRegistry } =
+    ground;
   const { ledger = createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) }) } =
     ground;
   const count = (outcome: SignalOutcome): void => ledger.dropped(outcome);
@@ -156,7 +170,7 @@ function watcherRole(ground: Ground): Promise<void>[] {
   const outbox = createOutbox({
     ...ground,
     namespace: ownNamespace,
-    channels: () => talking.channels(),
+    channels: () => channelRegistry.channels(),
     confirms,
     isHeard: fixes.isHeard,
     onNotice: (result, { channel, form }) => metrics.notices.inc({ channel, form, result }),
@@ -193,12 +207,20 @@ function watcherRole(ground: Ground): Promise<void>[] {
     isProposedFrom(fix, ownNamespace);
   fixes.subscribe(onlyOf(isOurs, { onList: tracker.onFixes, onChange: tracker.onFix }));
   fixes.subscribe(onlyOf(isOurs, { onList: outbox.onFixes, onChange: outbox.onFix }));
-  const notices = createFeed({ api, clock, log, reached, kind: 'Notice', scopes: [ownNamespace], view: viewNotice });
+  const notices = createFeed({
+    api,
+    clock,
+    log,
+    reconnected,
+    kind: 'Notice',
+    scopes: [ownNamespace],
+    view: viewNotice,
+  });
   notices.subscribe({ onList: outbox.onNotices, onChange: outbox.onNotice });
   const reminders = createReminders({
     ...ground,
     namespace: ownNamespace,
-    channels: () => talking.channels(),
+    channels: () => channelRegistry.channels(),
     isMuted: ({ metadata, spec }) =>
       isMuted(withMutes().muted ?? [], { namespace: metadata.namespace ?? '', name: spec.incident.object.name }),
   });
@@ -207,31 +229,32 @@ function watcherRole(ground: Ground): Promise<void>[] {
   const selfWatch = createSelfWatch({
     ...ground,
     namespace: ownNamespace,
-    channels: () => talking.channels(),
-    sights: watching.sights,
+    channels: () => channelRegistry.channels(),
+    sights: watchRegistry.sights,
     refusal: () => ground.reloads?.refusal(),
     onBlindness: (what) => metrics.blindness.inc({ what }),
   });
   notices.subscribe({ onList: selfWatch.onNotices, onChange: selfWatch.onNotice });
   const heartbeat = {
     settings: () => current().heartbeat,
-    isWell: () => seesAll(watching.sights(), clock.now()),
+    isWell: () => seesAll(watchRegistry.sights(), clock.now()),
     count: (result: Beat) => metrics.heartbeats.inc({ result }),
   };
 
   const listed = Promise.all([fixes.listed, notices.listed]);
-  const talking = createTalking({ ...ground, handlers, listed });
+  const channelRegistry = createChannelRegistry({ ...ground, handlers, listed });
   const source = createSignalSource({ ...ground, onSignal: tracker.onSignal, count });
   /** What was muted before a restart stays so: nothing is looked at before that is known, or could not be read. */
   const mutesAreKnown = mutes.load();
-  watching.open('notices', ownNamespace, notices.watches[0]!);
-  for (const [name, watch] of Object.entries(source.ofCluster())) watching.open(name, undefined, watch, mutesAreKnown);
-  arrangeSignals(ground, source, { when: 'start', after: mutesAreKnown });
-  talking.use(ground.channels);
+  watchRegistry.open('notices', ownNamespace, notices.watches[0]!);
+  for (const [name, watch] of Object.entries(source.ofCluster()))
+    watchRegistry.open(name, undefined, watch, mutesAreKnown);
+  adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
+  channelRegistry.use(ground.channels);
   ground.reloads?.subscribe(({ before, now, channels }) => {
-    talking.use(channels);
+    channelRegistry.use(channels);
     tracker.reconfigure();
-    if (noticesOtherwise(before, now)) arrangeSignals(ground, source, { when: 'later' });
+    if (noticesOtherwise(before, now)) adjustSignalWatches(ground, source, { when: 'later' });
   });
 
   /** What is on its way when we stop is recorded: otherwise the next start would say it again. */
@@ -254,7 +277,7 @@ function watcherRole(ground: Ground): Promise<void>[] {
 
   async function talkToTheEnd(): Promise<void> {
     if (!signal.aborted) await once(signal, 'abort');
-    await talking.ended();
+    await channelRegistry.ended();
   }
 
   return [

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Readiness } from '../ops/readiness.ts';
 
-interface TalkingDeps {
+interface ChannelRegistryDeps {
   clock: Clock;
   metrics: Pick<Metrics, 'channelUp'>;
   readiness: Readiness;
@@ -15,7 +15,7 @@ interface TalkingDeps {
 }
 
 /** The channels that we talk on; they come and go with the configuration. */
-interface Talking {
+interface ChannelRegistry {
   channels(): Channels;
   use(channels: Channels): void;
   /** Resolves when all have ended. */
@@ -25,7 +25,14 @@ interface Talking {
 /** So long what is still to be edited on a channel that was left can be: that nothing there can be pressed any more. */
 const farewellMs = 60_000;
 
-export function createTalking({ clock, metrics, readiness, handlers, listed, signal }: TalkingDeps): Talking {
+export function createChannelRegistry({
+  clock,
+  metrics,
+  readiness,
+  handlers,
+  listed,
+  signal,
+}: ChannelRegistryDeps): ChannelRegistry {
   const known = new Map<ChannelName, Channel>();
   const stops = new Map<Channel, AbortController>();
   const loops = new Set<Promise<void>>();

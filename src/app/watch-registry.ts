@@ -7,7 +7,7 @@ import { seesAll } from '../notices/plan/blindness.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Readiness } from '../ops/readiness.ts';
 
-interface WatchingDeps {
+interface WatchRegistryDeps {
   clock: Clock;
   metrics: Pick<Metrics, 'watchSilence' | 'watchUp'>;
   readiness: Readiness;
@@ -15,7 +15,7 @@ interface WatchingDeps {
 }
 
 /** Every watch that runs, by its name and scope; they come and go with the configuration. */
-export interface Watching {
+export interface WatchRegistry {
   /** `after`: it does not begin before. */
   open(name: string, scope: Scope, watch: Watch, after?: Promise<unknown> | undefined): void;
   close(name: string, scope: Scope): void;
@@ -32,7 +32,7 @@ interface Running {
   stop: AbortController;
 }
 
-export function createWatching({ clock, metrics, readiness, signal }: WatchingDeps): Watching {
+export function createWatchRegistry({ clock, metrics, readiness, signal }: WatchRegistryDeps): WatchRegistry {
   const groups = new Map<string, Map<Scope, Running>>();
   const loops = new Set<Promise<void>>();
   const watchesOf = (name: string): Watch[] => [...(groups.get(name)?.values() ?? [])].map(({ watch }) => watch);

@@ -4,13 +4,13 @@ import type { History } from '../health/history.ts';
 import type { Api } from '../kube/api.ts';
 import { isBeingFixed, isProposedFrom, phaseOf, type Remediation } from '../kube/remediation.ts';
 import type { Feed, Scope } from '../kube/store.ts';
-import type { Reached, Watch } from '../kube/watch.ts';
+import type { ReconnectSignal, Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import { sameValue } from '../lib/hash.ts';
 import type { Log } from '../lib/log.ts';
 import { watchScopes } from '../signals/filter.ts';
 import { clusterWatches, scopedWatches, type SignalSource, watchRevisions } from '../signals/source.ts';
-import type { Watching } from './watch-registry.ts';
+import type { WatchRegistry } from './watch-registry.ts';
 
 /* What is watched follows the configuration: called at the start, and again whenever it has changed. */
 
@@ -18,17 +18,17 @@ interface Ground {
   api: Api;
   clock: Clock;
   log: Log;
-  reached?: Reached;
+  reconnected?: ReconnectSignal;
   current(): Config;
   ownNamespace: string;
   history: History;
   fixes: Feed<Remediation>;
-  watching: Watching;
+  watchRegistry: WatchRegistry;
 }
 
 /** Opens what is wanted and not there, closes what is there and not wanted. */
-function arrange(
-  watching: Watching,
+function adjust(
+  watchRegistry: WatchRegistry,
   name: string,
   wanted: readonly Scope[],
   {
@@ -36,14 +36,14 @@ function arrange(
     close,
   }: { open(scope: Scope): { watch: Watch; after?: Promise<unknown> | undefined }; close?(scope: Scope): void },
 ): void {
-  const there = watching.scopesOf(name);
+  const there = watchRegistry.scopesOf(name);
   for (const scope of there.filter((one) => !wanted.includes(one))) {
-    watching.close(name, scope);
+    watchRegistry.close(name, scope);
     close?.(scope);
   }
   for (const scope of wanted.filter((one) => !there.includes(one))) {
     const { watch, after } = open(scope);
-    watching.open(name, scope, watch, after);
+    watchRegistry.open(name, scope, watch, after);
   }
 }
 
@@ -54,11 +54,11 @@ export function fixScopes(config: Config, ownNamespace: string): Scope[] {
 }
 
 /** What is being done in a namespace that was left is still seen to its end. */
-export function arrangeFixes({ fixes, watching, current, ownNamespace }: Ground): void {
+export function adjustFixWatches({ fixes, watchRegistry, current, ownNamespace }: Ground): void {
   const wanted = fixScopes(current(), ownNamespace);
   const isOurs = (fix: Remediation): boolean => isBeingDone(fix) && isProposedFrom(fix, ownNamespace);
   const busy = wanted.includes(undefined) ? [] : fixes.all().filter(isOurs);
-  arrange(watching, 'remediations', [...new Set([...wanted, ...busy.map(({ metadata }) => metadata.namespace)])], {
+  adjust(watchRegistry, 'remediations', [...new Set([...wanted, ...busy.map(({ metadata }) => metadata.namespace)])], {
     open: (scope) => ({ watch: fixes.open(scope) }),
     close: (scope) => fixes.close(scope),
   });
@@ -67,10 +67,10 @@ export function arrangeFixes({ fixes, watching, current, ownNamespace }: Ground)
 const isBeingDone = (fix: Remediation): boolean =>
   isBeingFixed(fix) || (phaseOf(fix) === 'Proposed' && fix.spec.approval.state === 'Approved');
 
-export function arrangeRevisions(ground: Ground): void {
-  const { watching, current, clock } = ground;
-  const unseenSinceMs = watching.scopesOf('revisions').length > 0 ? clock.now() : undefined;
-  arrange(watching, 'revisions', watchScopes(current()), {
+export function adjustRevisionWatches(ground: Ground): void {
+  const { watchRegistry, current, clock } = ground;
+  const unseenSinceMs = watchRegistry.scopesOf('revisions').length > 0 ? clock.now() : undefined;
+  adjust(watchRegistry, 'revisions', watchScopes(current()), {
     open: (namespace) => ({ watch: watchRevisions({ ...ground, namespace, unseenSinceMs }) }),
   });
 }
@@ -80,24 +80,25 @@ export const noticesOtherwise = (before: Config, now: Config): boolean =>
   (['namespaces', 'classes', 'ignore', 'extraReasons'] as const).some((key) => !sameValue(before[key], now[key]));
 
 /** Opens and closes what is watched for signals; later everything that stays is told once more as well. */
-export function arrangeSignals(
+export function adjustSignalWatches(
   ground: Ground,
   source: SignalSource,
   { when, after: known }: { when: 'start' | 'later'; after?: Promise<void> },
 ): void {
-  const { watching, fixes, current, ownNamespace } = ground;
+  const { watchRegistry, fixes, current, ownNamespace } = ground;
   const config = current();
   const wanted = watchScopes(config);
-  const there = watching.scopesOf('events');
+  const there = watchRegistry.scopesOf('events');
   for (const scope of there.filter((one) => !wanted.includes(one)))
-    for (const name of scopedWatches) watching.close(name, scope);
+    for (const name of scopedWatches) watchRegistry.close(name, scope);
   source.leave((namespace) => !isSelected(config, namespace, ownNamespace));
-  for (const name of [...scopedWatches, ...clusterWatches, 'other-events']) if (when === 'later') watching.relist(name);
+  for (const name of [...scopedWatches, ...clusterWatches, 'other-events'])
+    if (when === 'later') watchRegistry.relist(name);
   const after = (scope: Scope): Promise<void> | undefined => (when === 'later' ? fixes.listedIn(scope) : known);
   for (const scope of wanted.filter((one) => !there.includes(one)))
     for (const [name, watch] of Object.entries(source.inScope(scope, when)))
-      watching.open(name, scope, watch, after(scope));
-  arrange(watching, 'other-events', config.extraReasons.length > 0 ? wanted : [], {
+      watchRegistry.open(name, scope, watch, after(scope));
+  adjust(watchRegistry, 'other-events', config.extraReasons.length > 0 ? wanted : [], {
     open: (scope) => ({ watch: source.otherEvents(scope, when), after: after(scope) }),
   });
 }

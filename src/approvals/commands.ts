@@ -16,8 +16,8 @@ import {
   cardOf,
   type CommandRow,
   findFix,
-  type Hall,
-  isSpokenHere,
+  type CommandDeps,
+  isOurChat,
   isUpToDate,
   longestMs,
   openHere,
@@ -31,29 +31,29 @@ function press(
   command: Command,
   fix: Remediation,
   verb: Verb,
-  hall: Hall,
+  deps: CommandDeps,
   more: Partial<Request> = {},
 ): Promise<Answer> {
   const { channel, by, name, place } = command;
-  const message = cardOf(command, fix, hall)?.status?.message ?? '';
+  const message = cardOf(command, fix, deps)?.status?.message ?? '';
   const payload = { verb, uid: fix.metadata.uid, shown: shownHash(fix) };
-  return hall.handle({ press: { channel, by, name, place, message, data: '' }, payload, ...more });
+  return deps.handle({ press: { channel, by, name, place, message, data: '' }, payload, ...more });
 }
 
 const approve: CommandRow = {
   name: 'approve',
   takes: '[NAME]',
   does: 'do what the card proposes',
-  async run(command, words, hall) {
-    const found = findFix(command, words, hall, { isFor: 'deciding' });
-    if (!found.ok) return hall.audit(command, found);
+  async run(command, words, deps) {
+    const found = findFix(command, words, deps, { isFor: 'deciding' });
+    if (!found.ok) return deps.audit(command, found);
     const { fix } = found;
-    const card = cardOf(command, fix, hall);
-    if (card && !isUpToDate(card, hall)) return hall.audit(command, notShown);
+    const card = cardOf(command, fix, deps);
+    if (card && !isUpToDate(card, deps)) return deps.audit(command, notShown);
     // Asked once more here a moment ago, and saying it again: that is a yes.
-    const asked = hall.confirms.armedFor(fix.metadata.uid, hall.clock.now());
+    const asked = deps.confirms.armedFor(fix.metadata.uid, deps.clock.now());
     const isYes = asked?.by === command.by && asked.notice === card?.metadata.name;
-    return press(command, fix, isYes ? 'c' : 'a', hall);
+    return press(command, fix, isYes ? 'c' : 'a', deps);
   },
 };
 
@@ -63,10 +63,10 @@ const reject: CommandRow = {
   name: 'reject',
   takes: '[NAME] [REASON]',
   does: 'leave it as it is, and say why',
-  async run(command, words, hall) {
-    const found = findFix(command, words, hall, { isFor: 'deciding', reason: true });
-    if (!found.ok) return hall.audit(command, found);
-    return press(command, found.fix, 'r', hall, { note: found.rest.join(' ') });
+  async run(command, words, deps) {
+    const found = findFix(command, words, deps, { isFor: 'deciding', reason: true });
+    if (!found.ok) return deps.audit(command, found);
+    return press(command, found.fix, 'r', deps, { note: found.rest.join(' ') });
   },
 };
 
@@ -74,9 +74,9 @@ const ack: CommandRow = {
   name: 'ack',
   takes: '[NAME]',
   does: 'say that you are on it',
-  async run(command, words, hall) {
-    const found = findFix(command, words, hall, { isFor: 'attention' });
-    return found.ok ? press(command, found.fix, 'k', hall) : hall.audit(command, found);
+  async run(command, words, deps) {
+    const found = findFix(command, words, deps, { isFor: 'attention' });
+    return found.ok ? press(command, found.fix, 'k', deps) : deps.audit(command, found);
   },
 };
 
@@ -86,19 +86,19 @@ const snooze: CommandRow = {
   name: 'snooze',
   takes: '[NAME] [1h]',
   does: 'no sound about it for a while',
-  async run(command, words, hall) {
+  async run(command, words, deps) {
     const last = parseDuration(words.at(-1) ?? '');
-    const found = findFix(command, last === undefined ? words : words.slice(0, -1), hall, { isFor: 'attention' });
-    if (!found.ok) return hall.audit(command, found);
-    if (last === undefined) return press(command, found.fix, 'z', hall);
-    if (last < shortestMs || last > longestMs) return hall.audit(command, notSoLong);
-    return press(command, found.fix, 'z', hall, { forMs: last });
+    const found = findFix(command, last === undefined ? words : words.slice(0, -1), deps, { isFor: 'attention' });
+    if (!found.ok) return deps.audit(command, found);
+    if (last === undefined) return press(command, found.fix, 'z', deps);
+    if (last < shortestMs || last > longestMs) return deps.audit(command, notSoLong);
+    return press(command, found.fix, 'z', deps, { forMs: last });
   },
 };
 
 /** As cards, with their buttons, and below each its name for whoever wants to write about it. */
-function cardsOf(fixes: readonly Remediation[], { channel }: Command, hall: Hall): Message {
-  const { clock, current, timeZone, confirms, ownNamespace: namespace } = hall;
+function cardsOf(fixes: readonly Remediation[], { channel }: Command, deps: CommandDeps): Message {
+  const { clock, current, timeZone, confirms, ownNamespace: namespace } = deps;
   const facts = { config: current(), nowMs: clock.now(), timeZone, confirms, namespace };
   const context = contextFor({ spec: { channel } }, facts);
   return { ...composeMessage(asShown(fixes, context), context), silent: true };
@@ -108,10 +108,10 @@ const open: CommandRow = {
   name: 'open',
   takes: '',
   does: 'what is broken now',
-  async run(command, _words, hall) {
-    const fixes = openHere(command, hall);
+  async run(command, _words, deps) {
+    const fixes = openHere(command, deps);
     if (fixes.length === 0) return { say: 'Nothing is open.', alert: false };
-    const message = cardsOf(fixes, command, hall);
+    const message = cardsOf(fixes, command, deps);
     const rest = [
       message.rest,
       `/show NAME: ${fixes
@@ -127,12 +127,12 @@ const show: CommandRow = {
   name: 'show',
   takes: '[NAME]',
   does: 'one of them in full',
-  async run(command, words, hall) {
+  async run(command, words, deps) {
     // Looking decides nothing: a name is good wherever it is written.
     const { replyTo: _, ...alone } = command;
-    const found = findFix(words.length > 0 ? alone : command, words, hall, { isFor: 'looking' });
+    const found = findFix(words.length > 0 ? alone : command, words, deps, { isFor: 'looking' });
     if (!found.ok) return { say: found.say, alert: true };
-    const message = cardsOf([found.fix], command, hall);
+    const message = cardsOf([found.fix], command, deps);
     return shown({ ...message, rest: `Remediation ${found.fix.metadata.namespace}/${found.fix.metadata.name}` });
   },
 };
@@ -141,12 +141,12 @@ const status: CommandRow = {
   name: 'status',
   takes: '',
   does: 'how tapfix itself is',
-  async run(command, _words, hall) {
-    const open = openHere(command, hall).length;
-    const times = timesIn(hall.timeZone, hall.clock.now());
-    const mutes = hall.mutes.active().map(({ glob, until }) => `muted: ${glob} until ${times.minuteZoned(until)}`);
-    const lines = [open === 1 ? '1 is open here' : `${open} are open here`, ...mutes, ...hall.status()];
-    return shown(note(`tapfix on ${hall.current().cluster}`, lines));
+  async run(command, _words, deps) {
+    const open = openHere(command, deps).length;
+    const times = timesIn(deps.timeZone, deps.clock.now());
+    const mutes = deps.mutes.active().map(({ glob, until }) => `muted: ${glob} until ${times.minuteZoned(until)}`);
+    const lines = [open === 1 ? '1 is open here' : `${open} are open here`, ...mutes, ...deps.status()];
+    return shown(note(`tapfix on ${deps.current().cluster}`, lines));
   },
 };
 
@@ -163,54 +163,54 @@ const mute: CommandRow = {
   name: 'mute',
   takes: '[GLOB 1h | GLOB off]',
   does: 'notice nothing there for a while; without more: what is muted',
-  async run(command, words, hall) {
+  async run(command, words, deps) {
     const [glob, long = '1h'] = words;
-    if (!glob) return list(hall);
+    if (!glob) return list(deps);
     const forMs = long === 'off' ? 0 : parseDuration(long);
     const wrong = !isGlob.test(glob) || forMs === undefined || words.length > 2;
     if (wrong)
-      return hall.audit(
+      return deps.audit(
         command,
         refuse('NotUnderstood', 'So: /mute shop-* 1h, /mute shop/checkout 30m, /mute shop-* off'),
       );
     if (forMs !== 0 && (forMs < shortestMs || forMs > longestMs))
-      return hall.audit(command, refuse('NotUnderstood', 'Between 1m and 7d, please: /mute shop-* 1h'));
-    const refusal = await mayNot(command, glob, hall);
-    return refusal ? hall.audit(command, refusal) : set(command, glob, forMs, hall);
+      return deps.audit(command, refuse('NotUnderstood', 'Between 1m and 7d, please: /mute shop-* 1h'));
+    const refusal = await mayNot(command, glob, deps);
+    return refusal ? deps.audit(command, refusal) : set(command, glob, forMs, deps);
   },
 };
 
-async function set(command: Command, glob: string, forMs: number, hall: Hall): Promise<Answer> {
-  const nowMs = hall.clock.now();
+async function set(command: Command, glob: string, forMs: number, deps: CommandDeps): Promise<Answer> {
+  const nowMs = deps.clock.now();
   try {
-    await hall.mutes.set({ glob, until: iso(nowMs + forMs), by: command.by });
+    await deps.mutes.set({ glob, until: iso(nowMs + forMs), by: command.by });
   } catch (error) {
-    return hall.audit(
+    return deps.audit(
       command,
       refuse('NotRecorded', `It could not be written down: ${messageOf(error)}`.slice(0, 190)),
     );
   }
-  const until = timesIn(hall.timeZone, nowMs).minuteZoned(nowMs + forMs);
+  const until = timesIn(deps.timeZone, nowMs).minuteZoned(nowMs + forMs);
   const say = forMs === 0 ? `${glob} is no longer muted.` : `${glob} is muted until ${until}.`;
-  return hall.audit(command, { ok: true, decision: forMs === 0 ? 'Unmuted' : 'Muted', say });
+  return deps.audit(command, { ok: true, decision: forMs === 0 ? 'Unmuted' : 'Muted', say });
 }
 
-function list({ mutes, clock, timeZone }: Hall): Answer {
+function list({ mutes, clock, timeZone }: CommandDeps): Answer {
   const times = timesIn(timeZone, clock.now());
   const lines = mutes.active().map(({ glob, until }) => `${glob} until ${times.minuteZoned(until)}`);
   return lines.length > 0 ? shown(note('Muted', lines)) : { say: 'Nothing is muted.', alert: false };
 }
 
 /** Who may decide everywhere that it covers may silence it. */
-async function mayNot(command: Command, glob: string, hall: Hall): Promise<Refusal | undefined> {
+async function mayNot(command: Command, glob: string, deps: CommandDeps): Promise<Refusal | undefined> {
   if (command.channel === 'console') return undefined;
-  const entries = entriesOf(hall.current(), command.channel, command.by);
+  const entries = entriesOf(deps.current(), command.channel, command.by);
   if (entries.length === 0) return refuse('NotAnApprover', "You are not on the approvers' list.");
   const namespace = glob.split('/')[0]!;
   const entry = entries.find((one) => mayMuteAllOf(one, namespace));
   if (!entry) return refuse('NotAllowedHere', `You are not on the approvers' list for all of ${namespace}.`);
   if (entry.kubernetesUser === undefined) return undefined;
-  const isAllowed = await hall.subjectAccess(entry, isLiteral(namespace) ? namespace : '');
+  const isAllowed = await deps.subjectAccess(entry, isLiteral(namespace) ? namespace : '');
   return isAllowed
     ? undefined
     : refuse('RefusedByRbac', `Kubernetes does not let ${entry.kubernetesUser} approve in ${namespace}.`);
@@ -245,12 +245,12 @@ const notHere = refuse('UnknownMessage', 'tapfix does not speak in this chat; no
 /** Nothing at all, and what Telegram's own Start button writes. */
 const firstWords: Readonly<Record<string, string>> = { '': 'help', start: 'help' };
 
-export function createCommands(hall: Hall): Commands {
+export function createCommands(deps: CommandDeps): Commands {
   async function onCommand(command: Command): Promise<Answer> {
-    if (!isSpokenHere(command, hall)) return hall.audit(command, notHere);
+    if (!isOurChat(command, deps)) return deps.audit(command, notHere);
     const [name = '', ...words] = command.text.split(/\s+/);
     const row = commands.find((one) => one.name === (firstWords[name.toLowerCase()] ?? name.toLowerCase()));
-    if (row) return row.run(command, words, hall);
+    if (row) return row.run(command, words, deps);
     return { say: `tapfix does not know ${name.slice(0, 40)}; help says what it knows.`, alert: true };
   }
   return { onCommand, commands: commands.map(({ name, does }) => ({ name, does })) };

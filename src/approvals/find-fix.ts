@@ -1,4 +1,4 @@
-import type { Answer, ChannelName, Command, CommandHint, Deed, Place } from '../channels/channel.ts';
+import type { Answer, ChannelName, Command, CommandHint, Interaction, Place } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Mute } from '../kube/mutes.ts';
 import type { Notice } from '../kube/notice.ts';
@@ -11,10 +11,10 @@ import { addressesOf, everyChat } from '../notices/plan/route.ts';
 import type { Confirms } from './confirms.ts';
 import { type Refusal, refuse } from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
-import type { Request, Said } from './verbs.ts';
+import type { Request, VerbResult } from './verbs.ts';
 
 /** What all commands are handed. */
-export interface Hall {
+export interface CommandDeps {
   clock: Clock;
   current: () => Config;
   timeZone: string;
@@ -27,7 +27,7 @@ export interface Hall {
   /** Does what a button would do, by the same rules. */
   handle(request: Request): Promise<Answer>;
   /** One audit line; returns what is said. */
-  audit(deed: Deed, said: Said): Answer;
+  audit(interaction: Interaction, said: VerbResult): Answer;
   mutes: { active(): Mute[]; set(mute: Mute): Promise<void> };
   subjectAccess: SubjectAccess;
   /** How tapfix itself is, a line each. */
@@ -38,18 +38,18 @@ export interface Hall {
 export interface CommandRow extends CommandHint {
   /** What may or must follow its name. */
   takes: string;
-  run(command: Command, words: readonly string[], hall: Hall): Promise<Answer>;
+  run(command: Command, words: readonly string[], deps: CommandDeps): Promise<Answer>;
 }
 
 /** How long something may be snoozed or muted. */
 export const [shortestMs, longestMs] = [60_000, 7 * 86_400_000];
 
 /** Whether tapfix speaks in this chat at all: who adds it to another one learns nothing there. */
-export const isSpokenHere = ({ channel, place }: Command, { current }: Hall): boolean =>
+export const isOurChat = ({ channel, place }: Command, { current }: CommandDeps): boolean =>
   everyChat(current()).some((one) => one.channel === channel && one.chat === place.chat);
 
 /** Told in this chat, or to be told there; what a newer proposal replaced is not. */
-function toldHere({ channel, place }: Command, { fixes, current, noticesWith }: Hall): Remediation[] {
+function postedHere({ channel, place }: Command, { fixes, current, noticesWith }: CommandDeps): Remediation[] {
   const all = fixes();
   const replaced = new Set(all.map(({ spec }) => spec.follows?.uid));
   const isHere = (fix: Remediation): boolean =>
@@ -58,8 +58,8 @@ function toldHere({ channel, place }: Command, { fixes, current, noticesWith }: 
   return inOrder(all.filter((fix) => !replaced.has(fix.metadata.uid) && isHere(fix)));
 }
 
-export const openHere = (command: Command, hall: Hall): Remediation[] =>
-  toldHere(command, hall).filter((fix) => !isSettled(fix));
+export const openHere = (command: Command, deps: CommandDeps): Remediation[] =>
+  postedHere(command, deps).filter((fix) => !isSettled(fix));
 
 type Found = { ok: true; fix: Remediation; rest: string[] } | Refusal;
 
@@ -74,12 +74,12 @@ interface Purpose {
  * By the card that it is a reply to, its name or its workload's name, or because nothing else is open; `rest` is what
  * else was written.
  */
-export function findFix(command: Command, words: readonly string[], hall: Hall, purpose: Purpose): Found {
-  const here = toldHere(command, hall);
-  const members = repliedTo(command, here, hall);
+export function findFix(command: Command, words: readonly string[], deps: CommandDeps, purpose: Purpose): Found {
+  const here = postedHere(command, deps);
+  const members = repliedTo(command, here, deps);
   const found = members
     ? amongThese(words, members)
-    : anywhere(words, here, () => theOnlyOne(command, words, here, hall, purpose));
+    : anywhere(words, here, () => theOnlyOne(command, words, here, deps, purpose));
   if (!found.ok || purpose.reason) return found;
   const { fix } = found;
   const other = found.rest.find((word) => !isCalled(fix, word) && here.some((one) => isCalled(one, word)));
@@ -107,16 +107,16 @@ function theOnlyOne(
   command: Command,
   [word]: readonly string[],
   here: readonly Remediation[],
-  hall: Hall,
+  deps: CommandDeps,
   { isFor, reason }: Purpose,
 ): Remediation | undefined {
   const mayBeAName = word !== undefined && (!reason || here.some((fix) => isCalled(fix, word)));
   const [fix, ...others] = here.filter((one) => !isSettled(one));
   if (mayBeAName || !fix || others.length > 0) return undefined;
   if (isFor === 'looking') return fix;
-  const card = cardOf(command, fix, hall);
+  const card = cardOf(command, fix, deps);
   if (!card || (card.spec.thread ?? command.place.thread) !== command.place.thread) return undefined;
-  return isFor === 'attention' || wasReadHere(card, here, hall.clock.now()) ? fix : undefined;
+  return isFor === 'attention' || wasReadHere(card, here, deps.clock.now()) ? fix : undefined;
 }
 
 /** As long as somebody may take to read and to write. */
@@ -140,8 +140,8 @@ function amongThese(words: readonly string[], members: readonly Remediation[]): 
   const open = byName(word, members);
   const named = open.length > 0 ? open : members.filter((fix) => isCalled(fix, word));
   if (named.length > 0) return theOne(named, rest);
-  const left = members.filter((fix) => !isSettled(fix));
-  if (members.length > 0) return theOne(left.length > 0 ? left : members, words);
+  const remaining = members.filter((fix) => !isSettled(fix));
+  if (members.length > 0) return theOne(remaining.length > 0 ? remaining : members, words);
   return refuse('NotThere', 'What that card told of is no longer there; /open says what there is.');
 }
 
@@ -167,14 +167,14 @@ function byName(word: string, here: readonly Remediation[]): Remediation[] {
 }
 
 /** undefined: it is no reply, or none to a card. */
-function repliedTo(command: Command, here: readonly Remediation[], hall: Hall): Remediation[] | undefined {
-  const card = cardRepliedTo(command, hall);
+function repliedTo(command: Command, here: readonly Remediation[], deps: CommandDeps): Remediation[] | undefined {
+  const card = cardRepliedTo(command, deps);
   const uids = new Set(card?.spec.members.map(({ uid }) => uid));
   return uids.size === 0 ? undefined : here.filter(({ metadata }) => uids.has(metadata.uid));
 }
 
-const cardRepliedTo = ({ channel, place, replyTo }: Command, hall: Hall): Notice | undefined =>
-  replyTo === undefined ? undefined : hall.noticeAt(channel, place, replyTo);
+const cardRepliedTo = ({ channel, place, replyTo }: Command, deps: CommandDeps): Notice | undefined =>
+  replyTo === undefined ? undefined : deps.noticeAt(channel, place, replyTo);
 
 const which = (some: readonly Remediation[]): Refusal =>
   refuse('NotUnderstood', `Say which: ${some.slice(0, 4).map(fullName).join(', ')}${some.length > 4 ? '...' : ''}`);
@@ -186,20 +186,20 @@ const notOnThatCard = (fix: Remediation, other: string): Refusal =>
   );
 
 /** The card of it in this chat, if there is one: that which was replied to before others, and a reminder only if there is nothing else. */
-export function cardOf(command: Command, fix: Remediation, hall: Hall): Notice | undefined {
+export function cardOf(command: Command, fix: Remediation, deps: CommandDeps): Notice | undefined {
   const { channel, place } = command;
   const isHere = ({ spec, status }: Notice): boolean =>
     spec.channel === channel && spec.chat === place.chat && status?.message !== undefined;
-  const all = hall.noticesWith(fix.metadata.uid).filter(isHere);
+  const all = deps.noticesWith(fix.metadata.uid).filter(isHere);
   const cards = all.filter(({ spec }) => spec.form !== 'reminder');
-  const replied = cardRepliedTo(command, hall)?.metadata.name;
+  const replied = cardRepliedTo(command, deps)?.metadata.name;
   return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
 }
 
 /** What is on the phone is what there is: whoever writes "approve" has nothing else to go by. */
-export function isUpToDate(card: Notice, hall: Hall): boolean {
+export function isUpToDate(card: Notice, deps: CommandDeps): boolean {
   if (card.spec.form === 'reminder') return false; // never edited: it shows nothing of what would be done
-  const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = hall;
+  const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = deps;
   const uids = new Set(card.spec.members.map(({ uid }) => uid));
   const members = fixes().filter(({ metadata }) => uids.has(metadata.uid));
   const context = contextFor(card, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });

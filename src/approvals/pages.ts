@@ -1,4 +1,4 @@
-import type { Answer, Deed, Press } from '../channels/channel.ts';
+import type { Answer, Interaction, Press } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
@@ -13,7 +13,7 @@ import { contextFor } from '../notices/outbox/notice-body.ts';
 import { decodeAll, decodePage, decodePress, encodePress, type PageRef } from '../notices/payload.ts';
 import { asShown } from '../notices/plan/unwatched.ts';
 import { refuse } from './rules.ts';
-import type { Said } from './verbs.ts';
+import type { VerbResult } from './verbs.ts';
 
 /** So many at once: the cluster has other things to do just then. */
 const atOnce = 4;
@@ -36,10 +36,10 @@ async function acknowledgeAll(
     if (forbidden.has(fix.metadata.namespace)) continue;
     const answer = await say(fix);
     if (!answer.alert) {
-      const left = open.slice(index + 1).filter(({ metadata }) => !forbidden.has(metadata.namespace));
-      void inTurns(left, say);
+      const remaining = open.slice(index + 1).filter(({ metadata }) => !forbidden.has(metadata.namespace));
+      void inTurns(remaining, say);
       return {
-        say: `You are on it: ${counted(left.length + 1, 'incident')}. Nobody is reminded any more.`,
+        say: `You are on it: ${counted(remaining.length + 1, 'incident')}. Nobody is reminded any more.`,
         alert: false,
       };
     }
@@ -50,15 +50,15 @@ async function acknowledgeAll(
 }
 
 async function inTurns(fixes: readonly Remediation[], say: (fix: Remediation) => Promise<unknown>): Promise<void> {
-  const left = [...fixes];
+  const remaining = [...fixes];
   const worker = async (): Promise<void> => {
-    for (let fix = left.shift(); fix; fix = left.shift()) await say(fix).catch(() => undefined);
+    for (let fix = remaining.shift(); fix; fix = remaining.shift()) await say(fix).catch(() => undefined);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 /** A Notice as it is on the phone. */
-interface Told {
+interface PostedNotice {
   notice: Notice;
   /** The vendor's id of it. */
   message: string | undefined;
@@ -73,15 +73,15 @@ export interface PagesDeps {
   /** tapfix's own namespace. */
   ownNamespace: string;
   confirms: Questions;
-  told(notice: string): Told | undefined;
+  posted(notice: string): PostedNotice | undefined;
   /** Who decides about everything else, and about what was pressed on a page. */
   onPress(press: Press): Promise<Answer>;
   /** One audit line, counted; returns what is said. */
-  audit(deed: Deed, said: Said): Answer;
+  audit(interaction: Interaction, said: VerbResult): Answer;
 }
 
 const unknown = refuse('UnknownMessage', 'tapfix does not know this message here; nothing was done.');
-const nothingLeft = refuse('AlreadyDecided', 'You are on it already, or it is over.');
+const nothingRemains = refuse('AlreadyDecided', 'You are on it already, or it is over.');
 
 /** Longest that a page waits to say how a decision went; the next time it is looked at it says so anyway. */
 const readingMs = 1_000;
@@ -95,30 +95,30 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
 
   async function onPress(press: Press): Promise<Answer> {
     const all = decodeAll(press.data);
-    if (all !== undefined) return onAll(press, deps.told(all));
+    if (all !== undefined) return onAll(press, deps.posted(all));
     const found = decodePage(press.data);
     if (!found) return deps.onPress(press);
     const { ref, inner } = found;
-    const told = deps.told(ref.notice);
-    const message = told && isAtHome(press, told) ? told.message : undefined;
-    if (!told || message === undefined)
+    const posted = deps.posted(ref.notice);
+    const message = posted && isAtHome(press, posted) ? posted.message : undefined;
+    if (!posted || message === undefined)
       return inner ? deps.onPress({ ...press, data: inner }) : deps.audit(press, unknown);
     const inPlace = press.message !== message;
-    if (!inner) return { say: '', alert: false, show: render(told, told.members, ref), inPlace };
+    if (!inner) return { say: '', alert: false, show: render(posted, posted.members, ref), inPlace };
     const answer = await deps.onPress({ ...press, data: inner, message });
     // An answer that shows something of its own is about that; a press on the card itself is no page's.
     if (answer.show || !inPlace) return answer;
-    return { ...answer, show: render(told, await freshly(told, inner), ref), inPlace };
+    return { ...answer, show: render(posted, await freshly(posted, inner), ref), inPlace };
   }
 
   /** Only on the message itself: it says how many they are. */
-  async function onAll(press: Press, told: Told | undefined): Promise<Answer> {
-    const isOn = told !== undefined && isAtHome(press, told) && press.message === told.message;
+  async function onAll(press: Press, posted: PostedNotice | undefined): Promise<Answer> {
+    const isOn = posted !== undefined && isAtHome(press, posted) && press.message === posted.message;
     if (!isOn) return deps.audit(press, unknown);
-    return (await acknowledgeAll(press, told.members, deps.onPress)) ?? deps.audit(press, nothingLeft);
+    return (await acknowledgeAll(press, posted.members, deps.onPress)) ?? deps.audit(press, nothingRemains);
   }
 
-  function render({ notice }: Told, members: readonly Remediation[], ref: PageRef): Message {
+  function render({ notice }: PostedNotice, members: readonly Remediation[], ref: PageRef): Message {
     const { timeZone, confirms, ownNamespace: namespace } = deps;
     const facts = { config: current(), nowMs: clock.now(), timeZone, confirms, namespace };
     const context = contextFor(notice, facts);
@@ -126,7 +126,7 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
   }
 
   /** The watch has not told of it yet, and the page should not offer again what was decided just now. */
-  async function freshly({ members }: Told, inner: string): Promise<Remediation[]> {
+  async function freshly({ members }: PostedNotice, inner: string): Promise<Remediation[]> {
     const uid = decodePress(inner)?.uid;
     const known = members.find(({ metadata }) => metadata.uid === uid);
     if (!known) return members;
@@ -143,5 +143,8 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
 }
 
 /** In the chat that the Notice speaks in; on its message, or on one that the vendor says is ours. */
-const isAtHome = ({ channel, place, message, ours }: Press, { notice: { spec }, message: own }: Told): boolean =>
+const isAtHome = (
+  { channel, place, message, ours }: Press,
+  { notice: { spec }, message: own }: PostedNotice,
+): boolean =>
   spec.channel === channel && spec.chat === place.chat && (message === own || ours === true || channel === 'console');

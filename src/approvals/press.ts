@@ -1,4 +1,4 @@
-import type { Answer, ChannelName, Deed, Place, Press } from '../channels/channel.ts';
+import type { Answer, ChannelName, Interaction, Place, Press } from '../channels/channel.ts';
 import type { Approver } from '../config/schema.ts';
 import { ApiError } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
@@ -9,7 +9,7 @@ import { decodePress } from '../notices/payload.ts';
 import { isWatched } from '../notices/plan/unwatched.ts';
 import { byWhoMayDecide, entryFor, type PressFacts, type Refusal, refuse, type Rule } from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
-import { type Desk, type Request, type Said, verbs } from './verbs.ts';
+import { type Desk, type Request, type VerbResult, verbs } from './verbs.ts';
 
 /** `entry` is the line of the approvers' list that allows it, none at the console. */
 type Verdict = Refusal | { ok: true; entry: Approver | undefined };
@@ -44,7 +44,7 @@ interface Approvals {
   /** The same for what was written instead of pressed. */
   handle(request: Request): Promise<Answer>;
   /** One audit line about what no Remediation is concerned in; returns what is said. */
-  audit(deed: Deed, said: Said): Answer;
+  audit(interaction: Interaction, said: VerbResult): Answer;
 }
 
 /** A person waits with a thumb on the phone; chat vendors wait no longer either. */
@@ -68,16 +68,19 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   async function handle(request: Request): Promise<Answer> {
     const { press, payload } = request;
     const fix = deps.fixByUid(payload.uid);
-    const auditLate = (said: Said): void => void (said.ok && audit(press, fix, said));
+    const auditLate = (said: VerbResult): void => void (said.ok && audit(press, fix, said));
     const said = await inTime((late) => decide(request, fix, late), auditLate);
     return answerOf(audit(press, fix, said));
   }
 
   /** After the patience nothing more is started; a patch that is under way may still land, and the next reading decides. */
-  async function inTime(work: (late: AbortSignal) => Promise<Said>, onLate: (said: Said) => void): Promise<Said> {
+  async function inTime(
+    work: (late: AbortSignal) => Promise<VerbResult>,
+    onLate: (said: VerbResult) => void,
+  ): Promise<VerbResult> {
     const late = new AbortController();
     const answered = new AbortController();
-    const timeout = clock.sleep(patienceMs, answered.signal).then((): Said => {
+    const timeout = clock.sleep(patienceMs, answered.signal).then((): VerbResult => {
       late.abort();
       return unclear('The cluster did not answer in time');
     });
@@ -88,7 +91,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return said;
   }
 
-  async function decide(request: Request, seen: Remediation | undefined, late: AbortSignal): Promise<Said> {
+  async function decide(request: Request, seen: Remediation | undefined, late: AbortSignal): Promise<VerbResult> {
     const verb = verbs[request.payload.verb];
     let allowed: boolean | undefined;
     for (let tried = 0; tried < mostTries && !late.aborted; tried++) {
@@ -135,7 +138,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>
     entry?.kubernetesUser === undefined || deps.subjectAccess(entry, fix.metadata.namespace ?? '');
 
-  function audit(press: Deed, fix: Remediation | undefined, said: Said): Said {
+  function audit(press: Interaction, fix: Remediation | undefined, said: VerbResult): VerbResult {
     deps.onDecision?.(press.channel, said.ok ? said.decision : said.reason);
     // A decision at the console is in a Kubernetes user's own name: the controller writes those down.
     if (press.channel === 'console' && said.ok && ['Approved', 'Rejected'].includes(said.decision)) return said;
@@ -155,10 +158,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     );
     return said;
   }
-  return { onPress, handle, audit: (deed, said) => answerOf(audit(deed, undefined, said)) };
+  return { onPress, handle, audit: (interaction, said) => answerOf(audit(interaction, undefined, said)) };
 }
 
-const answerOf = (said: Said): Answer => ({
+const answerOf = (said: VerbResult): Answer => ({
   say: said.say,
   alert: !said.ok,
   ...(said.ok && said.show && { show: said.show }),

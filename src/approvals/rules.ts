@@ -62,12 +62,12 @@ export type RefusalReason =
 
 export const refuse = (reason: RefusalReason, say: string): Refusal => ({ ok: false, reason, say });
 
-export interface Facts extends PressFacts {
+export interface RuleFacts extends PressFacts {
   fix: Remediation;
 }
-export type Rule = (facts: Facts) => Refusal | undefined;
+export type Rule = (facts: RuleFacts) => Refusal | undefined;
 
-const namespaceOf = (facts: Facts): string => facts.fix.metadata.namespace ?? '';
+const namespaceOf = (facts: RuleFacts): string => facts.fix.metadata.namespace ?? '';
 
 export const hangsOnAKnownMessage: Rule = ({ notice, fix }) =>
   notice?.spec.members.some(({ uid }) => uid === fix.metadata.uid)
@@ -186,5 +186,5 @@ export const mayBeRepeated: Rule = ({ fix }) => {
 export const byWhoMayDecide: readonly Rule[] = [hangsOnAKnownMessage, isAKnownPerson, mayDecideHere, isWatchedHere];
 
 /** The line of the approvers' list that allows it; none at the console. */
-export const entryFor = (facts: Facts): Approver | undefined =>
+export const entryFor = (facts: RuleFacts): Approver | undefined =>
   entriesOf(facts.config, facts.press.channel, facts.press.by).find((entry) => mayDecideIn(entry, namespaceOf(facts)));

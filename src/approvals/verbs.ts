@@ -94,7 +94,7 @@ export interface Desk {
 }
 
 /** `decision` is a metric's label and a word of the audit line. */
-export type Said = Refusal | ({ ok: true; decision: string; say: string } & Pick<Answer, 'show' | 'inPlace'>);
+export type VerbResult = Refusal | ({ ok: true; decision: string; say: string } & Pick<Answer, 'show' | 'inPlace'>);
 
 /** What a button means: its rules, and what it does. One file each, and a row in verbs/table.ts. */
 interface Verb {
@@ -102,7 +102,7 @@ interface Verb {
   /** It only shows something: RBAC is not asked whether its reader may approve. */
   reads?: true;
   /** undefined: somebody changed the Remediation meanwhile, so it has to be judged again. */
-  act(one: Case, desk: Desk): Promise<Said | undefined>;
+  act(one: Case, desk: Desk): Promise<VerbResult | undefined>;
 }
 
 /** Written only if nobody changed it since it was judged. undefined: somebody did. */
@@ -110,8 +110,8 @@ async function record(
   { metadata }: Remediation,
   change: { annotations?: Record<string, string>; spec?: object },
   { api }: Pick<Desk, 'api'>,
-  said: Said,
-): Promise<Said | undefined> {
+  said: VerbResult,
+): Promise<VerbResult | undefined> {
   const { namespace, name, resourceVersion } = metadata;
   const { annotations, spec } = change;
   const body = { metadata: { resourceVersion, ...(annotations && { annotations }) }, ...(spec && { spec }) };
@@ -188,10 +188,10 @@ const confirm: Verb = { rules, act: (one, desk) => afterComparing(one, desk, app
 const asksOnceMore = ({ spec }: Remediation, { current }: Desk): boolean =>
   current().approval.confirm.includes(spec.action?.type ?? '');
 
-type Act = (one: Case, desk: Desk) => Promise<Said | undefined>;
+type Act = (one: Case, desk: Desk) => Promise<VerbResult | undefined>;
 
 /** People approve what they saw: the live target is compared here, and once more when the fix is applied. */
-async function afterComparing(one: Case, desk: Desk, act: Act): Promise<Said | undefined> {
+async function afterComparing(one: Case, desk: Desk, act: Act): Promise<VerbResult | undefined> {
   const changed = await notAsShown(one.fix, desk);
   if (changed) return changed;
   return one.late.aborted ? undefined : act(one, desk);
@@ -203,7 +203,7 @@ async function notAsShown(fix: Remediation, { prepare }: Desk): Promise<Refusal 
   return prepared.targetHash === fix.status?.preview?.targetHash ? undefined : must.hasChanged(fix);
 }
 
-async function ask({ press, fix, notice }: Case, { confirms, current, clock }: Desk): Promise<Said> {
+async function ask({ press, fix, notice }: Case, { confirms, current, clock }: Desk): Promise<VerbResult> {
   const { by, channel } = press;
   const untilMs = clock.now() + confirmMs;
   confirms.arm(fix.metadata.uid, { by, name: nameOf(current(), by), untilMs, channel, notice: notice.metadata.name });
@@ -220,7 +220,7 @@ function consequenceOf(fix: Remediation): string {
 }
 
 /** The question is left to run out: a decided card no longer shows it, and asking for it anew would edit it twice. */
-async function approved({ press, fix }: Case, desk: Desk): Promise<Said | undefined> {
+async function approved({ press, fix }: Case, desk: Desk): Promise<VerbResult | undefined> {
   const approval: Approval = { state: 'Approved', by: press.by, at: iso(desk.clock.now()), via: press.channel };
   return record(fix, { spec: { approval } }, desk, {
     ok: true,

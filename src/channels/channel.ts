@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** Somebody did something in chat. */
-export interface Deed {
+export interface Interaction {
   channel: ChannelName;
   /** "telegram:123456789"; on the console the kubeconfig's user. */
   by: string;
@@ -19,7 +19,7 @@ export interface Deed {
 }
 
 /** Somebody pressed a button. */
-export interface Press extends Deed {
+export interface Press extends Interaction {
   message: string;
   data: string;
   /** The vendor vouches that tapfix wrote the message: its own card, or what an answer showed, which no Notice knows. */
@@ -27,7 +27,7 @@ export interface Press extends Deed {
 }
 
 /** Somebody wrote "/open" or "@tapfix open" or "/tapfix open". */
-export interface Command extends Deed {
+export interface Command extends Interaction {
   /** What was written, without whatever made it a command: "snooze api-3f9a1c-1 1h". */
   text: string;
   /** The message it is a reply to. */

@@ -83,16 +83,18 @@ export function configIn(text: string, file: string): Config {
 export class BadConfig extends UserError {
   readonly problems: readonly Problem[];
   constructor(file: string, problems: readonly Problem[]) {
-    super(toldOf(problems.map((problem) => describeProblem(file, problem))).join('\n'), 2);
+    super(reportedOf(problems.map((problem) => describeProblem(file, problem))).join('\n'), 2);
     this.problems = problems;
   }
 }
 
 /** Nobody reads on after these. */
-const mostTold = 100;
+const mostReported = 100;
 
-const toldOf = (lines: readonly string[]): readonly string[] =>
-  lines.length <= mostTold ? lines : [...lines.slice(0, mostTold), `... and ${lines.length - mostTold} more problems`];
+const reportedOf = (lines: readonly string[]): readonly string[] =>
+  lines.length <= mostReported
+    ? lines
+    : [...lines.slice(0, mostReported), `... and ${lines.length - mostReported} more problems`];
 
 /** A key without a value means its default; a channel without settings (`console:`) is still a channel. */
 function withoutNulls(value: unknown, path: Path = []): unknown {

@@ -1,4 +1,4 @@
-import type { ActionContext, Refusal } from '../actions/action.ts';
+import type { ActionContext, ActionRefusal } from '../actions/action.ts';
 import { parseAction, type ParsedAction } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
@@ -44,7 +44,7 @@ export const contextOf = ({ metadata }: Remediation, reader: Reader, atMs?: numb
   ...(atMs !== undefined && { atMs }),
 });
 
-export function parsedActionOf({ spec }: Remediation): ParsedAction | Refusal {
+export function parsedActionOf({ spec }: Remediation): ParsedAction | ActionRefusal {
   try {
     if (spec.action) return parseAction(spec.action);
     return { ok: false, reason: 'NoAction', say: 'there is nothing to apply' };

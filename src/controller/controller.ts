@@ -4,7 +4,7 @@ import type { Change } from '../kube/watch.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createQueue, type Queue } from '../lib/queue.ts';
 import { createLock, type Deps } from './context.ts';
-import { createTelling } from './kube-events.ts';
+import { createEventWriter } from './kube-events.ts';
 import { createReconcile, isOfInterest } from './reconcile.ts';
 import { createRetention, endOf, type Kept } from './retention.ts';
 import { createRights } from './rights.ts';
@@ -44,7 +44,7 @@ export function createController(deps: ControllerDeps): Controller {
     ...deps,
     lock,
     withRights: createRights(deps),
-    telling: createTelling(deps),
+    events: createEventWriter(deps),
     successorOf: ({ metadata, spec }) =>
       [...known.values()].find(
         ({ namespace, incident, follows }) =>

@@ -1,4 +1,4 @@
-import type { Plan, Prepared, Refusal, Trace } from '../actions/action.ts';
+import type { ActionPlan, Prepared, ActionRefusal, Trace } from '../actions/action.ts';
 import type { Config } from '../config/schema.ts';
 import { hasHeldFor, type Stable, windowMs } from '../health/stability.ts';
 import { isStillTrue, type LiveHealth } from '../health/trouble.ts';
@@ -29,7 +29,7 @@ const longestWindowSeconds = 600;
 /** Pure: what Applying persists before anything is changed. */
 export function beginExecution(
   fix: Remediation,
-  { before, blocked, undo }: Plan,
+  { before, blocked, undo }: ActionPlan,
   { longestUptimeMs, ready: readyBefore }: LiveHealth,
   { recovery }: Config,
   nowMs: number,
@@ -40,7 +40,7 @@ export function beginExecution(
 }
 
 /** All that a pass knows. What a phase has no rule about is not read and stays undefined. */
-export interface Facts {
+export interface ControlFacts {
   fix: Remediation;
   nowMs: number;
   config: Config;
@@ -49,7 +49,7 @@ export interface Facts {
   /** The name of the Remediation that follows this one. */
   successor?: string;
   /** Why nothing may be changed in this namespace. */
-  guard?: Refusal;
+  guard?: ActionRefusal;
   /** The name of another Remediation that is at work on the same target. */
   busy?: string;
   live?: LiveHealth;
@@ -74,7 +74,7 @@ interface Move {
   execution?: RemediationStatus['execution'];
 }
 
-export type Step =
+export type ControlStep =
   | { do: 'nothing' }
   | { do: 'wait'; untilMs: number }
   /** Preview and the check that we would propose the same. */
@@ -88,8 +88,8 @@ export type Step =
 
 const move = (phase: Phase, reason: string, message: string): Move => ({ do: 'move', phase, reason, message });
 const failed = (reason: string, message: string): Move => move('Failed', reason, message);
-const wait = (untilMs: number): Step => ({ do: 'wait', untilMs });
-const nothing: Step = { do: 'nothing' };
+const wait = (untilMs: number): ControlStep => ({ do: 'wait', untilMs });
+const nothing: ControlStep = { do: 'nothing' };
 
 export const interrupted = 'the target was changed otherwise in the meantime; tapfix leaves it alone';
 
@@ -112,7 +112,7 @@ const mostAttempts = 10;
  *    |       +-> Rejected, Expired, Resolved, Superseded
  *    +-> Noticed -> Resolved, Superseded
  */
-export function decide(facts: Facts, judge = judgeRecovery): Step {
+export function decide(facts: ControlFacts, judge = judgeRecovery): ControlStep {
   const { fix } = facts;
   if (fix.metadata.deletionTimestamp) return nothing;
   const phase = phaseOf(fix);
@@ -145,7 +145,7 @@ export function decide(facts: Facts, judge = judgeRecovery): Step {
 }
 
 /** The world moved on while nobody had decided. */
-function overtaken({ fix, successor }: Facts): Step | undefined {
+function overtaken({ fix, successor }: ControlFacts): ControlStep | undefined {
   const { reason = '', message = '' } = conditionOf(fix, 'IncidentCleared') ?? {};
   if (isCleared(fix) && ['Gone', 'Ended'].includes(reason))
     return move('Resolved', reason, `${message}, nothing was changed`);
@@ -159,7 +159,7 @@ function overtaken({ fix, successor }: Facts): Step | undefined {
 export const needsRehearsal = (fix: Remediation): boolean =>
   !conditionOf(fix, 'Rehearsed') || isRehearsalUnclear(fix) || !conditionOf(fix, 'Confirmed');
 
-function proposed(facts: Facts): Step {
+function proposed(facts: ControlFacts): ControlStep {
   const { fix, nowMs } = facts;
   const { state, by, note } = fix.spec.approval;
   const untilMs = expiresAtMs(fix);
@@ -177,7 +177,7 @@ function proposed(facts: Facts): Step {
   return needsRehearsal(fix) ? { do: 'rehearse' } : wait(untilMs);
 }
 
-function approved(facts: Facts): Step {
+function approved(facts: ControlFacts): ControlStep {
   const { fix, config, guard, live, prepared, busy, nowMs } = facts;
   if (guard) return failed(guard.reason, guard.say);
   const approvedAtMs = timeMs(conditionOf(fix, 'Approved')?.lastTransitionTime);
@@ -217,26 +217,26 @@ function approved(facts: Facts): Step {
  * What a program proposed is for one kind of failure, and that must be what is wrong now. A person who proposes has
  * looked: that it is not healthy is enough.
  */
-const isStillWrong = ({ fix, self }: Facts, live: LiveHealth): boolean =>
+const isStillWrong = ({ fix, self }: ControlFacts, live: LiveHealth): boolean =>
   isProposedByProgram(fix, self) ? isStillTrue(fix.spec.incident.class, live) : !live.hasRoom;
 
 /**
  * A Kubernetes user may approve what another one proposed and tapfix would not: it is their own word. What the watcher
  * says of a chat user, what a program proposed, and what nobody had been shown yet, tapfix must come to by itself.
  */
-function needsConfirmation({ fix, self }: Facts, approvedAtMs: number): boolean {
+function needsConfirmation({ fix, self }: ControlFacts, approvedAtMs: number): boolean {
   const { by } = fix.spec.approval;
   const wasShown = timeMs(fix.status?.preview?.at) < approvedAtMs;
   return isAttested(by) || !by || isProposedByProgram(fix, self) || !wasShown;
 }
 
-function hasHeld({ fix, live, stable, config, nowMs }: Facts): boolean {
+function hasHeld({ fix, live, stable, config, nowMs }: ControlFacts): boolean {
   const window = windowMs(fix.spec.incident.class, config.recovery.stableFor, live?.longestUptimeMs ?? 0);
   return hasHeldFor(stable, window, nowMs);
 }
 
 /** A crash loop looks fine between two crashes: only what has held for the window is healed, and until then it is watched. */
-function healed(facts: Facts): Step {
+function healed(facts: ControlFacts): ControlStep {
   const { fix, live, nowMs } = facts;
   if (!hasHeld(facts)) return wait(nowMs + pollMs);
   if (live?.gone) return move('Resolved', 'Gone', 'it is no longer there, nothing was changed');
@@ -250,7 +250,7 @@ const startedAtMs = ({ status }: Remediation): number => timeMs(status?.executio
 /** Longer than an uninterrupted execution takes: the world may be another one by now. */
 export const wasInterrupted = (fix: Remediation, nowMs: number): boolean => nowMs > startedAtMs(fix) + 60_000;
 
-function applying(facts: Facts): Step {
+function applying(facts: ControlFacts): ControlStep {
   switch (facts.trace) {
     case 'ours':
       return { do: 'finish', nudge: isWorthANudge(facts) };
@@ -264,11 +264,11 @@ function applying(facts: Facts): Step {
 }
 
 /** Who waits retries by itself, only later: no reason to call it "applying" for ever. */
-const isWorthANudge = ({ fix, attempts = 0, nowMs }: Facts): boolean =>
+const isWorthANudge = ({ fix, attempts = 0, nowMs }: ControlFacts): boolean =>
   attempts < mostAttempts && nowMs <= startedAtMs(fix) + longestApplyingMs;
 
 /** The approval was for then. Nothing was changed yet, so leaving it at that is safe. */
-function whyNotAnyMore(facts: Facts): Step | undefined {
+function whyNotAnyMore(facts: ControlFacts): ControlStep | undefined {
   const { fix, guard, config, live, attempts = 0, lastError = '', nowMs } = facts;
   const type = fix.spec.action?.type ?? 'nothing';
   if (guard) return failed(guard.reason, guard.say);
@@ -287,7 +287,7 @@ function whyNotAnyMore(facts: Facts): Step | undefined {
   return failed(noAnswer, `the API server did not take the change after ${attempts} tries${why}; nothing was changed`);
 }
 
-function applied(facts: Facts, judge: typeof judgeRecovery): Step {
+function applied(facts: ControlFacts, judge: typeof judgeRecovery): ControlStep {
   const about = recoveryFacts(facts.fix, facts);
   switch (judge(about)) {
     case 'recovered':
@@ -302,7 +302,7 @@ function applied(facts: Facts, judge: typeof judgeRecovery): Step {
 }
 
 /** What was to be switched off has ended, and is not called healthy. */
-function recovered({ fix, live }: Facts, windowMs: number): Step {
+function recovered({ fix, live }: ControlFacts, windowMs: number): ControlStep {
   const held = `${live?.ended ?? 'healthy again'}, held ${spokenDuration(windowMs)}`;
   const step = move('Recovered', live?.ended ? switchedOff : 'Recovered', held);
   const stableSeconds = Math.ceil(windowMs / 1000);
@@ -310,7 +310,7 @@ function recovered({ fix, live }: Facts, windowMs: number): Step {
   return stableSeconds > (fix.status?.execution?.stableSeconds ?? 0) ? { ...step, execution: { stableSeconds } } : step;
 }
 
-function failedLate(facts: Facts, judge: typeof judgeRecovery): Step {
+function failedLate(facts: ControlFacts, judge: typeof judgeRecovery): ControlStep {
   const about = recoveryFacts(facts.fix, facts);
   return judge(about) === 'recovered' ? recovered(facts, about.windowMs) : wait(facts.nowMs + latePollMs);
 }

@@ -1,4 +1,4 @@
-import type { Hand, Refusal } from '../actions/action.ts';
+import type { Hand, ActionRefusal } from '../actions/action.ts';
 import { stillShort } from '../actions/nudge.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Remediation } from '../kube/remediation.ts';
@@ -10,15 +10,15 @@ import { nudgeUntilPodsAppear } from './nudging.ts';
 import type { WithRights } from './rights.ts';
 import { readRivals, whoGoesFirst } from './rivals.ts';
 import { send } from './send.ts';
-import { condition, readAgain, type Word } from './write-status.ts';
+import { condition, readAgain, type StatusChange } from './write-status.ts';
 
 const givingWayMs = 1_000;
 
 export interface Executor {
   /** Performs the fix that Applying announced. undefined: it is no longer ours to do. */
-  act(fix: Remediation, parsed: ParsedAction): Promise<Word | undefined>;
+  act(fix: Remediation, parsed: ParsedAction): Promise<StatusChange | undefined>;
   /** The fix is in place: nudge who waits, if that is still worth it. */
-  finish(fix: Remediation, parsed: ParsedAction, nudge: boolean): Promise<Word | undefined>;
+  finish(fix: Remediation, parsed: ParsedAction, nudge: boolean): Promise<StatusChange | undefined>;
 }
 
 export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights }): Executor {
@@ -29,7 +29,7 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
     await nudgeUntilPodsAppear({ hand, reader: api, clock, log }, { ...contextOf(fix, api), blocked });
   }
 
-  async function applied(fix: Remediation, { action, params }: ParsedAction, atMs: number): Promise<Word> {
+  async function applied(fix: Remediation, { action, params }: ParsedAction, atMs: number): Promise<StatusChange> {
     const after = await action.snapshot(params, contextOf(fix, api));
     return {
       phase: 'Applied',
@@ -38,7 +38,11 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
     };
   }
 
-  async function write(fix: Remediation, { action, params }: ParsedAction, hand: Hand): Promise<Refusal | undefined> {
+  async function write(
+    fix: Remediation,
+    { action, params }: ParsedAction,
+    hand: Hand,
+  ): Promise<ActionRefusal | undefined> {
     const context = contextOf(fix, api, clock.now());
     const sent = await send({
       hand,
@@ -86,9 +90,9 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
   };
 }
 
-const changed: Refusal = { ok: false, reason: 'Interrupted', say: interrupted };
+const changed: ActionRefusal = { ok: false, reason: 'Interrupted', say: interrupted };
 
-const failure = ({ reason, say }: Refusal): Word => ({
+const failure = ({ reason, say }: ActionRefusal): StatusChange => ({
   phase: 'Failed',
   conditions: [condition('Failed', true, reason, say)],
 });

@@ -1,4 +1,4 @@
-import type { Refusal } from '../actions/action.ts';
+import type { ActionRefusal } from '../actions/action.ts';
 import { isProtected, readNamespaceLabels } from '../actions/ownership.ts';
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
@@ -13,7 +13,7 @@ import { type Blocked, phaseOf, type Remediation } from '../kube/remediation.ts'
 import { RetryLater } from '../lib/errors.ts';
 import { isAlwaysOut } from '../lib/namespaces.ts';
 import { contextOf, type Deps, parsedActionOf, subjectOf } from './context.ts';
-import { type Facts, needsRehearsal, wasInterrupted } from './decide.ts';
+import { type ControlFacts, needsRehearsal, wasInterrupted } from './decide.ts';
 import { hasAsMany, isWatchedLate, nextStable } from './recovery.ts';
 import { readRivals } from './rivals.ts';
 
@@ -47,7 +47,7 @@ interface Place {
 }
 
 /** Pure: why nothing may be changed in this namespace; undefined when it may. */
-export function guard({ namespace, own, labels }: Place, config: Config): Refusal | undefined {
+export function guard({ namespace, own, labels }: Place, config: Config): ActionRefusal | undefined {
   if (isAlwaysOut(namespace, own) || isProtected({ labels: labels ?? {} })) {
     return no(
       'ProtectedNamespace',
@@ -60,7 +60,7 @@ export function guard({ namespace, own, labels }: Place, config: Config): Refusa
   return undefined;
 }
 
-const no = (reason: string, say: string): Refusal => ({ ok: false, reason, say });
+const no = (reason: string, say: string): ActionRefusal => ({ ok: false, reason, say });
 
 /** What only this process remembers. Losing it is safe: a window starts again, a try is not counted. */
 export interface Memory {
@@ -74,10 +74,16 @@ export interface Memory {
 }
 
 /** Reads what the phase's rules are about, and no more. */
-export async function gather(deps: Deps, fix: Remediation, memory: Memory, successor?: string): Promise<Facts> {
+export async function gather(deps: Deps, fix: Remediation, memory: Memory, successor?: string): Promise<ControlFacts> {
   const nowMs = deps.clock.now();
   const { identity: self } = deps;
-  const facts: Facts = { fix, nowMs, config: deps.current(), ...(self && { self }), ...(successor && { successor }) };
+  const facts: ControlFacts = {
+    fix,
+    nowMs,
+    config: deps.current(),
+    ...(self && { self }),
+    ...(successor && { successor }),
+  };
   const phase = phaseOf(fix);
   if (phase === 'Approved') return approved(deps, facts, memory);
   if (phase === 'Proposed' && needsRehearsal(fix)) return guarded(deps, facts);
@@ -86,14 +92,14 @@ export async function gather(deps: Deps, fix: Remediation, memory: Memory, succe
   return facts;
 }
 
-async function guarded(deps: Deps, facts: Facts): Promise<Facts> {
+async function guarded(deps: Deps, facts: ControlFacts): Promise<ControlFacts> {
   const namespace = facts.fix.metadata.namespace!;
   const labels = await readNamespaceLabels(deps.api, namespace);
   const refusal = guard({ namespace, own: deps.namespace, labels }, facts.config);
   return refusal ? { ...facts, guard: refusal } : facts;
 }
 
-async function approved(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
+async function approved(deps: Deps, facts: ControlFacts, memory: Memory): Promise<ControlFacts> {
   const { fix, nowMs } = facts;
   const known = await guarded(deps, facts);
   const parsed = parsedActionOf(fix);
@@ -134,7 +140,7 @@ async function unlessLater<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function applying(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
+async function applying(deps: Deps, facts: ControlFacts, memory: Memory): Promise<ControlFacts> {
   const { fix, nowMs } = facts;
   const parsed = parsedActionOf(fix);
   if ('ok' in parsed) return facts;
@@ -148,7 +154,7 @@ async function applying(deps: Deps, facts: Facts, memory: Memory): Promise<Facts
   return { ...known, live, ...(stable && { stable }) };
 }
 
-async function watching(deps: Deps, facts: Facts, memory: Memory): Promise<Facts> {
+async function watching(deps: Deps, facts: ControlFacts, memory: Memory): Promise<ControlFacts> {
   const { fix, nowMs } = facts;
   const live = withPast(memory, await readTarget(deps, fix, nowMs));
   const stable = stableSince(fix, memory, live, nowMs);

@@ -13,13 +13,13 @@ interface About {
   uid: string;
 }
 
-export interface Telling {
+export interface EventWriter {
   /** What happened, in the words of the condition, on the Remediation and, if given and there, its target. Never fails. */
   tell(fix: Remediation, phase: Phase, message: string, target?: About): void;
 }
 
 /** Kubernetes Events. The name follows from what is told: a crash does not tell it twice. */
-export function createTelling({ api, clock, log }: { api: Api; clock: Clock; log: Log }): Telling {
+export function createEventWriter({ api, clock, log }: { api: Api; clock: Clock; log: Log }): EventWriter {
   /** What was applied has found its target, which a deletion then removed. Before that only its proposer said that there is one. */
   const isThere = async ({ metadata, status }: Remediation, { kind, name, uid }: About): Promise<boolean> =>
     status?.execution?.startedAt !== undefined ||

@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
-import type { Refusal } from '../actions/action.ts';
+import type { ActionRefusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import { isAttested, isTrue, type Phase, phaseOf, type Remediation } from '../kube/remediation.ts';
 import { messageOf, RetryLater, unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { createLock, type Deps, type Lock, parsedActionOf } from './context.ts';
-import { decide, type Facts, type Step } from './decide.ts';
+import { decide, type ControlFacts, type ControlStep } from './decide.ts';
 import { createExecutor } from './execute.ts';
 import { gather, type Memory } from './gather.ts';
-import type { Telling } from './kube-events.ts';
+import type { EventWriter } from './kube-events.ts';
 import { isWatchedLate } from './recovery.ts';
 import { createRehearsal } from './rehearse.ts';
 import type { WithRights } from './rights.ts';
-import { condition, readAgain, say, type Word } from './write-status.ts';
+import { condition, readAgain, say, type StatusChange } from './write-status.ts';
 
 export interface ReconcileDeps extends Deps {
   lock: Lock;
   withRights: WithRights;
-  telling: Telling;
+  events: EventWriter;
   /** The name of the Remediation that follows this one. */
   successorOf(fix: Remediation): string | undefined;
   onPhase(phase: Phase): void;
@@ -30,14 +30,14 @@ const rederiveMs = 1000;
 
 /** One pass over one Remediation: gather, decide, perform exactly one step. */
 export function createReconcile(deps: ReconcileDeps): (namespace: string, name: string) => Promise<Outcome> {
-  const { api, clock, log, telling } = deps;
+  const { api, clock, log, events } = deps;
   const rehearse = createRehearsal(deps);
   const executor = createExecutor(deps);
   const memories = new LRUCache<string, Memory>({ max: 10_000 });
   /** Approved ones are admitted one by one, so that two of one target cannot both find it free. */
   const admission = createLock();
 
-  async function persist(fix: Remediation, word: Word): Promise<Outcome> {
+  async function persist(fix: Remediation, word: StatusChange): Promise<Outcome> {
     const written = await say(api, fix, word, clock.now());
     if (!written) return soon;
     if (word.phase) announce(written, word.phase, word.conditions[0]?.message ?? '');
@@ -53,7 +53,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     const parsed = parsedActionOf(fix);
     // From the approval on an Event on the target tells it as well: somebody's kubectl describe shows it.
     const target = isTrue(fix, 'Approved') && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
-    telling.tell(fix, phase, message, target);
+    events.tell(fix, phase, message, target);
   }
 
   /** A decision is written down where it is made in chat; in a Kubernetes user's own name it is when we see it, whatever comes of it. */
@@ -66,12 +66,16 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
   }
 
   /** After work that took a while the record is read again: if it moved on, the result is nobody's. */
-  async function persistLater(fix: Remediation, word: Word | undefined): Promise<Outcome> {
+  async function persistLater(fix: Remediation, word: StatusChange | undefined): Promise<Outcome> {
     const fresh = word && (await readAgain(api, fix));
     return fresh ? persist(fresh, word) : soon;
   }
 
-  async function execute(fix: Remediation, memory: Memory, step: Step & { do: 'act' | 'finish' }): Promise<Outcome> {
+  async function execute(
+    fix: Remediation,
+    memory: Memory,
+    step: ControlStep & { do: 'act' | 'finish' },
+  ): Promise<Outcome> {
     const parsed = parsedActionOf(fix);
     if ('ok' in parsed) throw new Error(`cannot apply: ${parsed.say}`);
     memory.attempts += 1; // stands only if this throws
@@ -86,7 +90,11 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     return persistLater(fix, word);
   }
 
-  async function rehearsal(fix: Remediation, parsed: ParsedAction | Refusal, facts: Facts): Promise<Outcome> {
+  async function rehearsal(
+    fix: Remediation,
+    parsed: ParsedAction | ActionRefusal,
+    facts: ControlFacts,
+  ): Promise<Outcome> {
     const word = await rehearse(fix, parsed, facts.guard);
     const fresh = word.conditions.length > 0 ? await readAgain(api, fix) : undefined;
     // Decided meanwhile: a preview that is older than Approved would pass for one that was shown.
@@ -95,7 +103,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     return word.conditions.some(({ type }) => type === 'Confirmed') ? again : { againInMs: rederiveMs };
   }
 
-  function perform(step: Step, facts: Facts, memory: Memory): Promise<Outcome> | Outcome {
+  function perform(step: ControlStep, facts: ControlFacts, memory: Memory): Promise<Outcome> | Outcome {
     const { fix, nowMs } = facts;
     switch (step.do) {
       case 'nothing':

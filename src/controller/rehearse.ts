@@ -1,4 +1,4 @@
-import { no, type Plan, type Prepared, type Refusal, type Target } from '../actions/action.ts';
+import { no, type ActionPlan, type Prepared, type ActionRefusal, type Target } from '../actions/action.ts';
 import { readOwners } from '../actions/owners.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import { targetGone } from '../actions/workload-patch.ts';
@@ -12,7 +12,7 @@ import { contextOf, type Deps, type Lock, subjectOf } from './context.ts';
 import { rehearseNudges } from './nudging.ts';
 import type { WithRights } from './rights.ts';
 import { hasMoved, isUnclear, refusedBy, send } from './send.ts';
-import { condition, type Word } from './write-status.ts';
+import { condition, type StatusChange } from './write-status.ts';
 
 interface Named {
   kind: string;
@@ -26,9 +26,9 @@ interface Named {
  */
 async function wrongTarget(
   { metadata, spec }: Remediation,
-  parsed: ParsedAction | Refusal,
+  parsed: ParsedAction | ActionRefusal,
   reader: Reader,
-): Promise<Refusal | undefined> {
+): Promise<ActionRefusal | undefined> {
   if ('ok' in parsed) return undefined;
   const { object } = spec.incident;
   const target = parsed.action.target(parsed.params);
@@ -43,7 +43,7 @@ async function wrongTarget(
 const isMeant = (object: Named, { kind, name, uid }: Named): boolean =>
   kind === object.kind && name === object.name && (object.uid === '' || uid === object.uid);
 
-async function readPodOwners(target: Target, namespace: string, reader: Reader): Promise<Named[] | Refusal> {
+async function readPodOwners(target: Target, namespace: string, reader: Reader): Promise<Named[] | ActionRefusal> {
   const pod = await reader.get<KubeObject>({ kind: 'Pod', namespace, name: target.name });
   return pod?.metadata.uid === target.uid ? readOwners(reader, namespace, pod) : targetGone(target);
 }
@@ -59,7 +59,11 @@ interface RehearsalDeps extends Deps {
 }
 
 /** What is still unknown about a proposal: would the API server take it, and would we propose it ourselves? */
-type Rehearse = (fix: Remediation, parsed: ParsedAction | Refusal, guard: Refusal | undefined) => Promise<Word>;
+type Rehearse = (
+  fix: Remediation,
+  parsed: ParsedAction | ActionRefusal,
+  guard: ActionRefusal | undefined,
+) => Promise<StatusChange>;
 
 export function createRehearsal(deps: RehearsalDeps): Rehearse {
   const { api, clock, lock, withRights, derive, history, current } = deps;
@@ -67,7 +71,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
   const moves = new Map<string, number>();
   const unclear = new Map<string, number>();
 
-  async function rehearse(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
+  async function rehearse(fix: Remediation, parsed: ParsedAction | ActionRefusal): Promise<Prepared> {
     if ('ok' in parsed) return parsed;
     const { action, params } = parsed;
     const context = contextOf(fix, api, clock.now());
@@ -92,7 +96,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
     return hasMoved(error) && countedUp(moves, uid) < mostTries;
   }
 
-  async function rehearsed(fix: Remediation, parsed: ParsedAction | Refusal): Promise<Prepared> {
+  async function rehearsed(fix: Remediation, parsed: ParsedAction | ActionRefusal): Promise<Prepared> {
     try {
       const prepared = await rehearse(fix, parsed);
       forgetTries(fix);
@@ -134,7 +138,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
       : await rehearsed(fix, guard ?? notAllowed(fix, config) ?? (await wrongTarget(fix, parsed, api)) ?? parsed);
     // In this order: what is confirmed must not be older than what is shown.
     const own = isJudged('Confirmed') ? undefined : await confirmed(fix, config);
-    const word: Word = { conditions: [] };
+    const word: StatusChange = { conditions: [] };
     if (prepared) word.conditions.push(conditionAbout(prepared));
     if (prepared?.ok) word.preview = preview(prepared, clock.now());
     if (own) word.conditions.push(own);
@@ -147,14 +151,14 @@ function countedUp(counts: Map<string, number>, uid: string): number {
   return counts.get(uid)!;
 }
 
-const preview = ({ diff, targetHash }: Plan, nowMs: number) => ({ diff, targetHash, at: iso(nowMs) });
+const preview = ({ diff, targetHash }: ActionPlan, nowMs: number) => ({ diff, targetHash, at: iso(nowMs) });
 
 const conditionAbout = (prepared: Prepared) =>
   prepared.ok
     ? condition('Rehearsed', true, 'Accepted', 'rehearsed on the API server: accepted')
     : condition('Rehearsed', false, prepared.reason, prepared.say);
 
-function notAllowed({ spec }: Remediation, { actions }: Config): Refusal | undefined {
+function notAllowed({ spec }: Remediation, { actions }: Config): ActionRefusal | undefined {
   const type = spec.action?.type ?? 'nothing';
   if (actions.allow.includes(type)) return undefined;
   return { ok: false, reason: 'NotAllowed', say: `${type} is not allowed by the configuration` };

@@ -1,4 +1,4 @@
-import type { Refusal } from '../actions/action.ts';
+import type { ActionRefusal } from '../actions/action.ts';
 import { no } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Reader } from '../kube/api.ts';
@@ -31,7 +31,7 @@ function claimsOf({ spec }: Remediation, { action, params }: ParsedAction): stri
  * has announced its own before it looks cannot overlook the other; the greater uid gives way, the smaller waits until it
  * has, or until it turns out to have acted before it could see anybody.
  */
-export function whoGoesFirst(fix: Remediation, rivals: readonly Remediation[]): 'go' | 'wait' | Refusal {
+export function whoGoesFirst(fix: Remediation, rivals: readonly Remediation[]): 'go' | 'wait' | ActionRefusal {
   const first = rivals.find((other) => phaseOf(other) === 'Applied' || other.metadata.uid < fix.metadata.uid);
   if (first) return no('Busy', `${first.metadata.name} is at work on the same target; nothing was changed`);
   return rivals.length > 0 ? 'wait' : 'go';

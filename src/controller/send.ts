@@ -1,4 +1,4 @@
-import { type Hand, no, perform, type Plan, type Prepared, type Refusal } from '../actions/action.ts';
+import { type Hand, no, perform, type ActionPlan, type Prepared, type ActionRefusal } from '../actions/action.ts';
 import { isOverBudget } from '../actions/disruption-budget.ts';
 import { ApiError, hasCode } from '../kube/api.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,7 +10,7 @@ export const isUnclear = (error: unknown): boolean =>
   !(error instanceof ApiError) || error.code >= 500 || ([401, 408, 429].includes(error.code) && !isOverBudget(error));
 
 /** Why the API server did not take it, in its own words. */
-export const refusedBy = (error: unknown, what: string): Refusal =>
+export const refusedBy = (error: unknown, what: string): ActionRefusal =>
   isOverBudget(error)
     ? no('BudgetExhausted', `a disruption budget does not let the pod go now: ${messageOf(error)}`)
     : no('Refused', `the API server refused ${what}: ${messageOf(error)}`);
@@ -30,7 +30,7 @@ export interface Sending {
   /** Reads the target and plans the write with the resourceVersion of that reading. */
   prepare(): Promise<Prepared>;
   /** Why a plan made from a fresh reading is no longer the one that was approved. */
-  object(plan: Plan): Refusal | undefined;
+  object(plan: ActionPlan): ActionRefusal | undefined;
 }
 
 /**

@@ -11,7 +11,7 @@ import { iso } from '../lib/clock.ts';
 import { line, plain } from '../lib/text.ts';
 
 /** What a pass has to say. Conditions are those that change; the others stay. */
-export interface Word {
+export interface StatusChange {
   phase?: Phase;
   conditions: Omit<Condition, 'lastTransitionTime'>[];
   preview?: RemediationStatus['preview'];
@@ -35,7 +35,12 @@ export const condition = (type: string, ok: boolean, reason: string, message: st
  * Writes the status under the resourceVersion that was decided on: with two processes, or the watcher
  * writing at the same time, one of them reads again. undefined = that happened, nothing was written.
  */
-export async function say(api: Api, fix: Remediation, word: Word, nowMs: number): Promise<Remediation | undefined> {
+export async function say(
+  api: Api,
+  fix: Remediation,
+  word: StatusChange,
+  nowMs: number,
+): Promise<Remediation | undefined> {
   const { conditions, ...rest } = word;
   const all = conditions.reduce<Condition[]>(
     (list, next) => withCondition(list, { ...next, lastTransitionTime: iso(nowMs) }),

@@ -72,8 +72,8 @@ export async function readAutoscaler(
   if (!object || (uid && object.metadata.uid !== uid)) return undefined;
   const view = viewAutoscaler(object);
   const [trouble] = view ? autoscalerTroubles(view) : [];
-  const told = [view?.scalingActive, view?.ableToScale].find((one) => one && one.message === trouble?.message);
-  const since = told && told.sinceMs > 0 ? `, since ${iso(told.sinceMs)}` : '';
+  const condition = [view?.scalingActive, view?.ableToScale].find((one) => one && one.message === trouble?.message);
+  const since = condition && condition.sinceMs > 0 ? `, since ${iso(condition.sinceMs)}` : '';
   const { minReplicas, maxReplicas } = specIn(object);
   const now = num(statusIn(object)['currentReplicas']);
   return {

@@ -5,9 +5,9 @@ import { createOnce, createSnapshot } from '../diagnosis/readers.ts';
 import { createHistory } from '../health/history.ts';
 import { isTrueNow } from '../incidents/decide.ts';
 import { fold, type Incident, type SeenClass } from '../incidents/incident.ts';
-import { judgeSignal, type Place, spaceOf } from '../incidents/intake.ts';
+import { judgeSignal, type IncidentPlace, spaceOf } from '../incidents/intake.ts';
 import { incidentKey, isClusterScoped, numberOf } from '../incidents/key.ts';
-import { isAffectedBy, sharedCauseOf, whyNotTold } from '../incidents/pending.ts';
+import { isAffectedBy, sharedCauseOf, whyNotRecorded } from '../incidents/pending.ts';
 import { hasCode, isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { viewNotice } from '../kube/notice.ts';
 import { createOwnerResolver, type Root } from '../kube/owners.ts';
@@ -21,8 +21,8 @@ import { derive } from '../proposals/derive.ts';
 import { remediationSpec } from '../proposals/record.ts';
 import { classOf } from '../signals/classes.ts';
 import { watchScopes } from '../signals/filter.ts';
-import { type Sighting, survey } from '../signals/survey.ts';
-import { type Case, type Findings, type Seen, spoken, type Target } from './findings.ts';
+import { type SurveyedSignal, survey } from '../signals/survey.ts';
+import { type ExplainedCase, type Findings, type SeenObject, spoken, type ExplainTarget } from './findings.ts';
 
 interface CaseGround {
   reader: Reader;
@@ -31,11 +31,11 @@ interface CaseGround {
   nowMs: number;
   /** All that could be read. */
   fixes: readonly Remediation[];
-  seen: readonly Seen[];
+  seen: readonly SeenObject[];
 }
 
 /** One incident, judged as the watcher would judge it when its patience is over. */
-async function openCase(ground: CaseGround, { key, namespace, object }: Place): Promise<Case> {
+async function openCase(ground: CaseGround, { key, namespace, object }: IncidentPlace): Promise<ExplainedCase> {
   const { reader, config, ownNamespace, nowMs } = ground;
   const incident = folded(ground, key);
   const named = incident?.seen.find(({ readable }) => readable);
@@ -51,7 +51,7 @@ async function openCase(ground: CaseGround, { key, namespace, object }: Place): 
   const trueNow = live.gone ? [] : (incident?.seen ?? []).filter((one) => isTrueNow(one, live, nowMs));
   const [as] = trueNow;
   const symptomOf = incident && sharedCauseOf(incident, open, as ? trueNow : incident.seen)?.spec.incident.key;
-  const whyNot = as && (await whyNotTold(reader, { namespace, object: whole, affected: live.affected }));
+  const whyNot = as && (await whyNotRecorded(reader, { namespace, object: whole, affected: live.affected }));
   const isQuiet = symptomOf !== undefined || whyNot !== undefined || fixes.some((fix) => open.includes(fix));
   const draft =
     incident && as && !isQuiet ? await drafted(ground, { ...incident, object: whole }, as, fixes) : undefined;
@@ -70,7 +70,7 @@ async function openCase(ground: CaseGround, { key, namespace, object }: Place): 
 
 /** All that was kept for this key, oldest first, as the watcher folds it. */
 function folded({ config, nowMs, seen }: CaseGround, key: string): Incident | undefined {
-  const atMs = ({ event }: Seen): number => event?.lastSeenMs ?? nowMs;
+  const atMs = ({ event }: SeenObject): number => event?.lastSeenMs ?? nowMs;
   return seen
     .toSorted((a, b) => atMs(a) - atMs(b))
     .reduce<Incident | undefined>((incident, one) => {
@@ -134,7 +134,7 @@ export interface GatherDeps {
 }
 
 /** Street 1 once more, from the live objects to what would be recorded, for one object and whatever it belongs to. */
-export async function gather(deps: GatherDeps, target: Target): Promise<Findings> {
+export async function gather(deps: GatherDeps, target: ExplainTarget): Promise<Findings> {
   const { config, ownNamespace, clock } = deps;
   const reader = createOnce(deps.reader);
   const nowMs = clock.now();
@@ -145,7 +145,7 @@ export async function gather(deps: GatherDeps, target: Target): Promise<Findings
   const root = await owners.rootOf(namespace, { kind, name, uid: uid ?? '' });
   if (!root) throw new UserError(await notThere(reader, target));
 
-  async function related(sighting: Sighting): Promise<Seen[]> {
+  async function related(sighting: SurveyedSignal): Promise<SeenObject[]> {
     const { signal } = sighting;
     const whose = await owners.rootOf(spaceOf(signal), signal.object);
     const isOurs = [whose, signal.object, signal.cause].some(
@@ -154,12 +154,12 @@ export async function gather(deps: GatherDeps, target: Target): Promise<Findings
     return isOurs ? [{ ...sighting, judged: judgeSignal(config, signal, whose, ownNamespace) }] : [];
   }
   const { sightings, unread } = await survey({ reader, namespace: namespace || undefined, config, nowMs });
-  const seen: Seen[] = [];
+  const seen: SeenObject[] = [];
   for (const sighting of sightings) seen.push(...(await related(sighting)));
 
   const space = isClusterScoped(root.kind) ? ownNamespace : namespace;
   const records = await readRecords(reader, space, ownNamespace);
-  const own: Place = { key: incidentKey(space, root), namespace: space, object: root };
+  const own: IncidentPlace = { key: incidentKey(space, root), namespace: space, object: root };
   const kept = seen.flatMap(({ judged }) => ('place' in judged ? [judged.place] : []));
   const causes = records.fixes.filter((fix) => !isCleared(fix) && isAffectedBy(fix, space, root)).map(placeOf);
   const places = new Map([own, ...kept, ...causes].map((place) => [place.key, place])).values();
@@ -180,14 +180,14 @@ export async function gather(deps: GatherDeps, target: Target): Promise<Findings
 const isSame = (a: { kind: string; name: string }, b: { kind: string; name: string }): boolean =>
   a.kind === b.kind && a.name === b.name;
 
-const placeOf = ({ metadata, spec }: Remediation): Place => ({
+const placeOf = ({ metadata, spec }: Remediation): IncidentPlace => ({
   key: spec.incident.key,
   namespace: metadata.namespace ?? '',
   object: spec.incident.object,
 });
 
 /** undefined: there is none. */
-async function uidOf(reader: Reader, target: Target): Promise<string | undefined> {
+async function uidOf(reader: Reader, target: ExplainTarget): Promise<string | undefined> {
   const { kind, namespace, name } = target;
   try {
     return (await reader.get<KubeObject>({ kind, ...(namespace && { namespace }), name }))?.metadata.uid;
@@ -198,7 +198,7 @@ async function uidOf(reader: Reader, target: Target): Promise<string | undefined
 }
 
 /** Whoever is in a hurry mistypes. */
-async function notThere(reader: Reader, target: Target): Promise<string> {
+async function notThere(reader: Reader, target: ExplainTarget): Promise<string> {
   const { kind, namespace, name } = target;
   const isNone = async (): Promise<boolean> => (await reader.get({ kind: 'Namespace', name: namespace })) === undefined;
   if (namespace && (await isNone().catch(() => false))) return `there is no namespace ${namespace}`;

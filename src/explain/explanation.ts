@@ -9,12 +9,12 @@ import { line } from '../lib/text.ts';
 import { actionWords } from '../notices/cards/subject.ts';
 import { type Times, timesIn } from '../notices/cards/times.ts';
 import { SignalOutcome } from '../signals/signal.ts';
-import { type Case, type Findings, type Seen, spoken } from './findings.ts';
+import { type ExplainedCase, type Findings, type SeenObject, spoken } from './findings.ts';
 
 /* Pure. Why there was, or was not, a message: one sentence, the first that applies. */
 
 /** What became of a signal, and where to look. */
-function whyDropped(outcome: SignalOutcome, { signal }: Pick<Seen, 'signal'>): string {
+function whyDropped(outcome: SignalOutcome, { signal }: Pick<SeenObject, 'signal'>): string {
   const why: Partial<Record<SignalOutcome, string>> = {
     [SignalOutcome.namespaceNotSelected]: `namespace ${signal.namespace} is not selected (namespaces.include and exclude)`,
     [SignalOutcome.classDisabled]: `classes.${signal.class}.enabled is false`,
@@ -34,7 +34,7 @@ const holderOf = (fixes: readonly Remediation[]): Remediation | undefined => fix
 
 type Basis = Pick<Findings, 'seen' | 'unread' | 'isInstalled'>;
 
-function verdictOf(one: Case, { seen, ...basis }: Basis): string {
+function verdictOf(one: ExplainedCase, { seen, ...basis }: Basis): string {
   const { incident, live, trueNow, symptomOf, whyNot, fixes } = one;
   const holder = holderOf(fixes);
   if (holder) return holdsIt(holder, live.healthy);
@@ -70,7 +70,7 @@ function holdsIt(fix: Remediation, isHealthy: boolean): string {
   return `It is told: Remediation ${name} (${phase}) holds it; ${end}.`;
 }
 
-function notSeen({ live, fixes }: Case, seen: readonly Seen[]): string {
+function notSeen({ live, fixes }: ExplainedCase, seen: readonly SeenObject[]): string {
   const [dropped] = seen.filter(({ judged }) => judged.outcome !== SignalOutcome.kept);
   if (dropped)
     return `It is seen (${dropped.signal.class}), and dropped on purpose: ${whyDropped(dropped.judged.outcome, dropped)}.`;
@@ -128,7 +128,7 @@ function inShort({ gone, healthy, why, ready, desired, ended }: LiveHealth): str
 const mostLines = 8;
 
 /** The same of several pods is one line. */
-function seenLines(seen: readonly Seen[], times: Times): string[] {
+function seenLines(seen: readonly SeenObject[], times: Times): string[] {
   if (seen.length === 0) return ['nothing'];
   const groups = [
     ...Map.groupBy(seen, ({ signal, judged }) =>
@@ -136,7 +136,7 @@ function seenLines(seen: readonly Seen[], times: Times): string[] {
     ).values(),
   ];
   const lines = groups.map((group) => {
-    const [{ signal, judged }] = group as [Seen, ...Seen[]];
+    const [{ signal, judged }] = group as [SeenObject, ...SeenObject[]];
     const names = new Set(group.map(({ signal: { object } }) => object.name));
     const who =
       names.size > 1
@@ -155,7 +155,7 @@ function seenLines(seen: readonly Seen[], times: Times): string[] {
 const resourceName = (kind: string): string =>
   Object.hasOwn(resources, kind) ? resources[kind as keyof typeof resources].plural : `${kind}s`;
 
-function caseRows({ key, incident, live, trueNow, draft, fixes }: Case, times: Times): string[] {
+function caseRows({ key, incident, live, trueNow, draft, fixes }: ExplainedCase, times: Times): string[] {
   const [worst, ...others] = incident?.seen ?? [];
   const symptoms = others.length > 0 ? `; ${classes(others)} count as its symptoms` : '';
   const patience = worst ? `${worst.severity}, patience ${spokenDuration(worst.forMs)}` : '';
@@ -185,7 +185,7 @@ function readingWords(live: LiveHealth, trueNow: readonly SeenClass[]): string {
   ].join('; ');
 }
 
-function draftLines(draft: NonNullable<Case['draft']>): string[] {
+function draftLines(draft: NonNullable<ExplainedCase['draft']>): string[] {
   const words = actionWords({ spec: draft } as Remediation);
   if (words) return [`would be proposed: ${words.summary}`];
   const why = [`none would be offered: ${clause(draft.rationale, 300)}`];

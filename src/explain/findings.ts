@@ -8,10 +8,10 @@ import { type Kind, resources } from '../kube/resources.ts';
 import { UserError } from '../lib/errors.ts';
 import { closest } from '../lib/text.ts';
 import type { SignalOutcome } from '../signals/signal.ts';
-import type { Sighting } from '../signals/survey.ts';
+import type { SurveyedSignal } from '../signals/survey.ts';
 
 /** What somebody asks about. Without a namespace: something that has none. */
-export interface Target {
+export interface ExplainTarget {
   namespace: string;
   kind: Kind;
   name: string;
@@ -44,7 +44,7 @@ const refused = (why: string): UserError => new UserError(why, 2);
 const isName = (word: string): boolean => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(word);
 
 /** Pure. "shop/Deployment/checkout", or of what has no namespace "Node/worker-3". */
-export function parseTarget(text: string): Target {
+export function parseTarget(text: string): ExplainTarget {
   const parts = text.split('/');
   const [word = '', name = ''] = parts.slice(-2);
   const [namespace = ''] = parts.length > 2 ? parts : [];
@@ -64,16 +64,16 @@ export function parseTarget(text: string): Target {
 }
 
 /** "Deployment checkout in shop". */
-export const spoken = ({ namespace, kind, name }: Target): string =>
+export const spoken = ({ namespace, kind, name }: ExplainTarget): string =>
   `${kind} ${name}${namespace ? ` in ${namespace}` : ''}`;
 
 /** A sighting that has to do with what was asked, and what the filter says of it. */
-export interface Seen extends Sighting {
+export interface SeenObject extends SurveyedSignal {
   judged: Judged;
 }
 
 /** One incident that it is, or would be, part of. */
-export interface Case {
+export interface ExplainedCase {
   key: string;
   object: Root;
   /** What all that was seen and kept amounts to; none when nothing was. */
@@ -92,14 +92,14 @@ export interface Case {
 }
 
 export interface Findings {
-  target: Target;
+  target: ExplainTarget;
   /** The workload that it belongs to. */
   root: Root;
   /** It is not there any more; whose it was its name tells. */
   isGone: boolean;
-  seen: readonly Seen[];
+  seen: readonly SeenObject[];
   /** The workload's own first, then shared causes. */
-  cases: readonly [Case, ...Case[]];
+  cases: readonly [ExplainedCase, ...ExplainedCase[]];
   notices: readonly Notice[];
   /** Kinds that may not be listed by whoever asks. */
   unread: readonly Kind[];

@@ -8,7 +8,7 @@ import type { SeenClass } from './incident.ts';
 const brokenMs = 5_000;
 const healingMs = { least: 1_000, most: 10_000, share: 20 };
 
-export interface Facts {
+export interface IncidentFacts {
   class: string;
   /** Of the whole episode: new pods have no past, but the trouble has. */
   longestUptimeMs: number;
@@ -21,14 +21,14 @@ export interface Facts {
 }
 
 /** How long it must still hold: at least as long as the controller watches a fix that was applied. 0: it has held. */
-function leftMs({ class: failureClass, stable, config, nowMs, longestUptimeMs, holder }: Facts): number {
+function remainingMs({ class: failureClass, stable, config, nowMs, longestUptimeMs, holder }: IncidentFacts): number {
   const own = windowMs(failureClass, config.recovery.stableFor, longestUptimeMs);
   const window = Math.max(own, (holder?.status?.execution?.stableSeconds ?? 0) * 1000);
   return Math.max((stable?.sinceMs ?? nowMs) + window - nowMs, 0);
 }
 
-const lookAgainMs = (left: number): number =>
-  Math.min(Math.max(left / healingMs.share, healingMs.least), healingMs.most);
+const lookAgainMs = (remaining: number): number =>
+  Math.min(Math.max(remaining / healingMs.share, healingMs.least), healingMs.most);
 
 const shortestSilenceMs = 15 * 60_000;
 
@@ -41,7 +41,7 @@ export function isTrueNow(one: SeenClass, live: LiveHealth, nowMs: number): bool
   return one.count > 1 && nowMs - one.lastMs < silenceMs(one.forMs);
 }
 
-export type UntoldStep =
+export type PendingStep =
   | { do: 'wait'; ms: number }
   /** As this class: the most specific one that is true. */
   | { do: 'tell'; as: SeenClass }
@@ -50,13 +50,13 @@ export type UntoldStep =
 /** Something else is wrong with it: no reason to read it for ever. */
 const longestUntrueMs = 15 * 60_000;
 
-export interface UntoldFacts extends Facts {
+export interface PendingFacts extends IncidentFacts {
   seen: readonly SeenClass[];
   lastSeenMs: number;
 }
 
 /** Pure. Patience is over: still broken is told, healed for the window is forgotten, in between is watched. */
-export function decideUntold(facts: UntoldFacts): UntoldStep {
+export function decidePending(facts: PendingFacts): PendingStep {
   const { live, seen, nowMs } = facts;
   if (live.gone) return { do: 'forget', because: 'gone' };
   const [as, ...others] = seen.filter((one) => isTrueNow(one, live, nowMs));
@@ -72,35 +72,35 @@ export function decideUntold(facts: UntoldFacts): UntoldStep {
   return step.do === 'forget' && untilUnseenMs > 0 ? { do: 'wait', ms: untilUnseenMs } : step;
 }
 
-function decideUntrue(facts: UntoldFacts): UntoldStep {
+function decideUntrue(facts: PendingFacts): PendingStep {
   if (!facts.live.healthy) {
     const isOld = facts.nowMs - facts.lastSeenMs > longestUntrueMs;
     return isOld ? { do: 'forget', because: 'untrue' } : { do: 'wait', ms: brokenMs };
   }
-  const left = leftMs(facts);
-  return left === 0 ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: lookAgainMs(left) };
+  const remaining = remainingMs(facts);
+  return remaining === 0 ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: lookAgainMs(remaining) };
 }
 
 /** The controller's verdict comes first, and then the end of the episode. */
-const isHeldByAFix = ({ holder }: Facts): boolean => holder !== undefined && isBeingFixed(holder);
+const isHeldByAFix = ({ holder }: IncidentFacts): boolean => holder !== undefined && isBeingFixed(holder);
 
 /** A card that turns green says how many are ready: that must be known before the window ends. */
-const fixingMs = ({ config }: Facts): number =>
+const fixingMs = ({ config }: IncidentFacts): number =>
   Math.min(Math.max(config.recovery.stableFor / 3, healingMs.least), brokenMs);
 
 /** Pure. Whether the episode of an open Remediation is over, and when to look again. */
-export function decideCleared(facts: Facts): { cleared: boolean; againInMs: number } {
+export function decideCleared(facts: IncidentFacts): { cleared: boolean; againInMs: number } {
   if (!facts.live.healthy) return { cleared: false, againInMs: isHeldByAFix(facts) ? fixingMs(facts) : brokenMs };
-  const left = leftMs(facts);
-  return { cleared: left === 0 && !isHeldByAFix(facts), againInMs: lookAgainMs(left) };
+  const remaining = remainingMs(facts);
+  return { cleared: remaining === 0 && !isHeldByAFix(facts), againInMs: lookAgainMs(remaining) };
 }
 
 /** Pure. The same for what has no readable state. */
 export function decideUnseen(
-  { live, nowMs }: Pick<Facts, 'live' | 'nowMs'>,
+  { live, nowMs }: Pick<IncidentFacts, 'live' | 'nowMs'>,
   lastSeenMs: number,
   forMs: number,
 ): { cleared: boolean; againInMs: number } {
-  const left = Math.max(lastSeenMs + silenceMs(forMs) - nowMs, 0);
-  return { cleared: live.gone || left === 0, againInMs: Math.min(Math.max(left, healingMs.least), 60_000) };
+  const remaining = Math.max(lastSeenMs + silenceMs(forMs) - nowMs, 0);
+  return { cleared: live.gone || remaining === 0, againInMs: Math.min(Math.max(remaining, healingMs.least), 60_000) };
 }

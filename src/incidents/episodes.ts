@@ -5,7 +5,7 @@ import type { Incident } from './incident.ts';
 import { numberOf } from './key.ts';
 
 /** What the tracker remembers: incidents of this process, and the Remediations that outlive it. */
-export function createBook() {
+export function createEpisodes() {
   const incidents = new Map<string, Incident>();
   const fixes = new Map<string, Remediation>(); // by uid
   const byKey = new Map<string, Map<string, Remediation>>(); // the same, by the incident's key: asked for at every signal
@@ -57,7 +57,7 @@ export function createBook() {
     },
   };
 }
-export type Book = ReturnType<typeof createBook>;
+export type Episodes = ReturnType<typeof createEpisodes>;
 
 /** As its Remediation remembers it. */
 export function adopted(fix: Remediation, row: FailureClass): Incident {

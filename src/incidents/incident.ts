@@ -39,7 +39,7 @@ export interface Incident {
   symptomOf?: string;
 }
 
-export interface Seen {
+export interface SeenSignal {
   key: string;
   namespace: string;
   object: Root;
@@ -68,7 +68,7 @@ export function patientAgain(incident: Incident, nowMs: number): Incident {
 }
 
 /** Pure. Another signal of the same key: counted, and the most specific class names it. */
-export function fold(before: Incident | undefined, now: Seen): Incident {
+export function fold(before: Incident | undefined, now: SeenSignal): Incident {
   const { key, namespace, object, signal, nowMs, times = 1 } = now;
   const one = foldClass(
     before?.seen.find((it) => it.class === signal.class),
@@ -100,7 +100,7 @@ export function fold(before: Incident | undefined, now: Seen): Incident {
   return withSeen({ ...counted, object: object.uid ? object : before.object }, all);
 }
 
-function foldClass(before: SeenClass | undefined, { signal, row, nowMs, times = 1 }: Seen): SeenClass {
+function foldClass(before: SeenClass | undefined, { signal, row, nowMs, times = 1 }: SeenSignal): SeenClass {
   const { class: name, reason, message } = signal;
   const saidAtMs = Math.max(before?.saidAtMs ?? 0, signal.saidAtMs ?? 0);
   const said = saidAtMs > 0 ? { saidAtMs } : {};

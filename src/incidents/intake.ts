@@ -7,10 +7,10 @@ import { createQueue } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
 import { filterOutcome, type Named } from '../signals/filter.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
-import type { Book } from './episodes.ts';
-import { fold, type Incident, type Seen } from './incident.ts';
+import type { Episodes } from './episodes.ts';
+import { fold, type Incident, type SeenSignal } from './incident.ts';
 import { incidentKey, isClusterScoped } from './key.ts';
-import type { About, Ledger } from './ledger.ts';
+import type { LedgerSubject, Ledger } from './ledger.ts';
 
 /** Of what has no namespace there is none, whatever its Event was stored in. */
 export const spaceOf = ({ namespace, object }: Signal): string => (isClusterScoped(object.kind) ? '' : namespace);
@@ -25,13 +25,14 @@ const outcomeFor = (
   filterOutcome(config, { class: signal.class, namespace: spaceOf(signal), kind, name }, ownNamespace);
 
 /** Which incident a signal is part of. */
-export interface Place {
+export interface IncidentPlace {
   key: string;
   namespace: string;
   object: Root;
 }
 
-export type Judged = { outcome: typeof SignalOutcome.kept; place: Place } | { outcome: Exclude<SignalOutcome, 'Kept'> };
+export type Judged =
+  { outcome: typeof SignalOutcome.kept; place: IncidentPlace } | { outcome: Exclude<SignalOutcome, 'Kept'> };
 
 /**
  * Pure. Part of an incident, or dropped with the reason. The shared cause is whose incident it is; but whoever ignores a
@@ -48,7 +49,7 @@ export function judgeSignal(config: Config, signal: Signal, root: Root | undefin
 }
 
 /** Pure. Whose incident it would be, whoever wants to hear of it. */
-function placeOf(signal: Signal, root: Root | undefined, ownNamespace: string): Place | undefined {
+function placeOf(signal: Signal, root: Root | undefined, ownNamespace: string): IncidentPlace | undefined {
   const object = signal.cause ? { ...signal.cause, uid: '' } : root;
   if (!object) return undefined;
   const namespace = isClusterScoped(object.kind) ? ownNamespace : signal.namespace;
@@ -79,7 +80,7 @@ export function createMuted() {
 
   return {
     /** A signal that is muted, for what these are. */
-    add(now: Seen, subjects: readonly Named[]): void {
+    add(now: SeenSignal, subjects: readonly Named[]): void {
       put(now.key, { incident: fold(asleep.get(now.key)?.incident, now), subjects });
     },
     /** An incident that is muted before anybody was told. */
@@ -96,7 +97,7 @@ export function createMuted() {
 type Muted = ReturnType<typeof createMuted>;
 
 interface IntakeDeps {
-  book: Book;
+  episodes: Episodes;
   clock: Clock;
   log: Log;
   current(): Config;
@@ -128,7 +129,7 @@ export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
 
 /** From signals to incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
 export function createIntake(deps: IntakeDeps) {
-  const { book, clock, log, current, ownNamespace, owners, ledger, muted, onIncident } = deps;
+  const { episodes, clock, log, current, ownNamespace, owners, ledger, muted, onIncident } = deps;
   const pending = new Map<string, Pile>();
   const queue = createQueue({
     clock,
@@ -139,7 +140,7 @@ export function createIntake(deps: IntakeDeps) {
   });
 
   /** A list repeats what was counted and told before: not news, whenever we happen to start. */
-  const isKnownAlready = (s: Signal, key: string): boolean => s.listed === true && book.holderOf(key) !== undefined;
+  const isKnownAlready = (s: Signal, key: string): boolean => s.listed === true && episodes.holderOf(key) !== undefined;
 
   function offer(pile: Pile): void {
     const { signal: s, times } = pile;
@@ -160,15 +161,22 @@ export function createIntake(deps: IntakeDeps) {
     const about = aboutOf(s, root ?? s.object, ownNamespace);
     const judged = judgeSignal(current(), s, root, ownNamespace);
     const rowOf = (failureClass: string) => classOf(failureClass, current());
-    const seenAt = (place: Place): Seen => ({ ...place, signal: s, row: rowOf(s.class), nowMs: clock.now(), times });
+    const seenAt = (place: IncidentPlace): SeenSignal => ({
+      ...place,
+      signal: s,
+      row: rowOf(s.class),
+      nowMs: clock.now(),
+      times,
+    });
     if (judged.outcome !== SignalOutcome.kept) {
       const place = judged.outcome === SignalOutcome.muted ? placeOf(s, root, ownNamespace) : undefined;
-      if (place && !book.holderOf(place.key)) muted.add(seenAt(place), namedIn(s, [place.object, root]));
+      if (place && !episodes.holderOf(place.key)) muted.add(seenAt(place), namedIn(s, [place.object, root]));
       return void ledger.ended(judged.outcome, about, times);
     }
     const { key } = judged.place;
-    const isTold = book.holderOf(key) !== undefined;
-    if (!isKnownAlready(s, key)) book.incidents.set(key, fold(book.incidentOf(key, rowOf), seenAt(judged.place)));
+    const isTold = episodes.holderOf(key) !== undefined;
+    if (!isKnownAlready(s, key))
+      episodes.incidents.set(key, fold(episodes.incidentOf(key, rowOf), seenAt(judged.place)));
     const whole = key === about.workload ? about : { ...about, incident: key };
     if (isTold) ledger.ended(SignalOutcome.repeated, whole, times);
     else ledger.waits(key, whole, times);
@@ -181,7 +189,11 @@ export function createIntake(deps: IntakeDeps) {
 const namedIn = (s: Signal, some: readonly (Root | undefined)[]): Named[] =>
   some.flatMap((one) => (one ? [{ class: s.class, namespace: spaceOf(s), kind: one.kind, name: one.name }] : []));
 
-export const aboutOf = (s: Signal, { kind, name }: { kind: string; name: string }, ownNamespace: string): About => ({
+export const aboutOf = (
+  s: Signal,
+  { kind, name }: { kind: string; name: string },
+  ownNamespace: string,
+): LedgerSubject => ({
   workload: incidentKey(isClusterScoped(kind) ? ownNamespace : s.namespace, { kind, name }),
   class: s.class,
   reason: s.reason,

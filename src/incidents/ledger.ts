@@ -3,7 +3,7 @@ import { type Clock, iso } from '../lib/clock.ts';
 import { SignalOutcome } from '../signals/signal.ts';
 
 /** What a signal was about, in few words: nothing here comes from a message, which may hold anything. */
-export interface About {
+export interface LedgerSubject {
   /** Key of the workload, or of the object itself while nobody knows whose it is. */
   workload: string;
   class: string;
@@ -13,7 +13,7 @@ export interface About {
 }
 
 /** The same thing, several times in a row, is one entry. */
-export interface Entry extends Omit<About, 'workload'> {
+export interface Entry extends Omit<LedgerSubject, 'workload'> {
   outcome: SignalOutcome;
   first: string;
   last: string;
@@ -35,9 +35,9 @@ export interface LedgerPage {
 export interface Ledger {
   /** It came in; one of the next two follows. */
   arrived(): void;
-  ended(outcome: SignalOutcome, about: About, times?: number): void;
+  ended(outcome: SignalOutcome, about: LedgerSubject, times?: number): void;
   /** It is part of an untold incident, and ends with it. */
-  waits(key: string, about: About, times?: number): void;
+  waits(key: string, about: LedgerSubject, times?: number): void;
   /** All that wait with this incident. */
   settle(key: string, outcome: SignalOutcome): void;
   /** Dropped at the source, before it was a signal about anybody. */
@@ -56,7 +56,7 @@ export interface LedgerDeps {
 }
 
 interface Waiting {
-  about: About;
+  about: LedgerSubject;
   sinceMs: number;
   times: number;
 }
@@ -73,7 +73,7 @@ export function createLedger({ clock, count, mostWorkloads = 2_000, entriesEach 
     count(outcome, times);
   }
 
-  function record(outcome: SignalOutcome, { workload, ...about }: About, sinceMs: number, times: number): void {
+  function record(outcome: SignalOutcome, { workload, ...about }: LedgerSubject, sinceMs: number, times: number): void {
     const page = pages.get(workload) ?? [];
     const [newest] = page;
     const last = iso(clock.now());
@@ -137,5 +137,5 @@ export function createLedger({ clock, count, mostWorkloads = 2_000, entriesEach 
   };
 }
 
-const isSame = (entry: Entry, about: Omit<About, 'workload'>): boolean =>
+const isSame = (entry: Entry, about: Omit<LedgerSubject, 'workload'>): boolean =>
   entry.class === about.class && entry.reason === about.reason && entry.incident === about.incident;

@@ -15,12 +15,12 @@ import { sameValue } from '../lib/hash.ts';
 import type { Log } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
-import { decideCleared, decideUnseen, type Facts, isTrueNow } from './decide.ts';
-import { adopted, type Book } from './episodes.ts';
+import { decideCleared, decideUnseen, type IncidentFacts, isTrueNow } from './decide.ts';
+import { adopted, type Episodes } from './episodes.ts';
 import { type Incident, renewed, type SeenClass } from './incident.ts';
 import type { ProposeAgain } from './propose-again.ts';
 import type { Readings } from './readings.ts';
-import type { Teller } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
 import { type SightingsWriter, writeCleared } from './sightings.ts';
 
 /** Nobody is shown another proposal for the same trouble sooner than this, whatever happens meanwhile. */
@@ -43,7 +43,7 @@ export const mayBeReplaced = (fix: Remediation, openOfKey: number, nowMs: number
 const untrueMs = 60_000;
 
 /** Pure. Whether what was told is over, though something else is wrong. `sinceMs`: since when no reading has confirmed it. */
-const isToldOver = (sinceMs: number | undefined, nowMs: number): boolean =>
+const isOverByNow = (sinceMs: number | undefined, nowMs: number): boolean =>
   sinceMs !== undefined && nowMs - sinceMs >= untrueMs;
 
 /** They say how it ended, not why: what was told with its cause is not told again without. */
@@ -59,11 +59,13 @@ export function classNow(
   live: LiveHealth,
   { nowMs, isOver }: { nowMs: number; isOver: boolean },
 ): SeenClass | undefined {
-  const told = seen.find((one) => one.class === fix.spec.incident.class);
+  const recorded = seen.find((one) => one.class === fix.spec.incident.class);
   const ready = seen.filter((one) => one.dueMs <= nowMs && isTrueNow(one, live, nowMs));
-  const better = ready.find((one) => told !== undefined && one.specificity > told.specificity);
+  const better = ready.find((one) => recorded !== undefined && one.specificity > recorded.specificity);
   return (
-    better ?? ready.find((one) => one === told) ?? (isOver ? ready.find((one) => !outcomes.has(one.class)) : undefined)
+    better ??
+    ready.find((one) => one === recorded) ??
+    (isOver ? ready.find((one) => !outcomes.has(one.class)) : undefined)
   );
 }
 
@@ -76,14 +78,14 @@ function isAnother(fix: Remediation, next: RemediationSpec, targetChanged: boole
   return next.action !== undefined && !sameValue(next.action, fix.spec.action);
 }
 
-interface ToldDeps {
+interface OpenDeps {
   api: Pick<Api, 'get' | 'patch'>;
   log: Log;
   current(): Config;
-  book: Book;
+  episodes: Episodes;
   readings: Readings;
   sightings: SightingsWriter;
-  teller: Teller;
+  recorder: Recorder;
   /** Whether what its card shows is no longer what would be done. */
   hasTargetChanged(fix: Remediation): Promise<boolean>;
   proposeAgain: ProposeAgain;
@@ -99,8 +101,8 @@ const apartMs = 100;
 const isWatched = (fix: Remediation): boolean => isBeingFixed(fix) || phaseOf(fix) === 'Failed';
 
 /** Sees an incident that was told to its end: counts, replaces a proposal that is no longer the right one, says when it is over. */
-export function createTold(deps: ToldDeps) {
-  const { api, log, current, book, readings, sightings, teller, hasTargetChanged } = deps;
+export function createOpen(deps: OpenDeps) {
+  const { api, log, current, episodes, readings, sightings, recorder, hasTargetChanged } = deps;
   const consideredAt = new Map<string, number>(); // by the Remediation's uid
   const askedAt = new Map<string, number>(); // the same
   const untrueSince = new Map<string, number>(); // the same: no reading since then has confirmed what it says
@@ -112,7 +114,7 @@ export function createTold(deps: ToldDeps) {
     const affected = fix.status?.sightings?.affected ?? [];
     const subject = { namespace, object, affected, sinceMs: Date.parse(firstSeen) };
     const facts = await readings.look(key, { class: failureClass, readable }, subject, nowMs);
-    await sightings.writeIfDue(fix, book.incidents.get(key), facts.live);
+    await sightings.writeIfDue(fix, episodes.incidents.get(key), facts.live);
     const { cleared, againInMs } = readable
       ? decideCleared({ ...facts, holder: fix })
       : decideUnseen(facts, incidentOf(fix).lastSeenMs, forMs);
@@ -123,37 +125,37 @@ export function createTold(deps: ToldDeps) {
     return { againInMs: facts.live.healthy ? againInMs : Math.max(againInMs, paceMs(fix)) };
   }
 
-  const paceMs = (fix: Remediation): number => (isWatched(fix) ? 0 : book.open().length * apartMs);
+  const paceMs = (fix: Remediation): number => (isWatched(fix) ? 0 : episodes.open().length * apartMs);
 
   const incidentOf = (fix: Remediation) =>
-    book.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
+    episodes.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
 
   /** What it says may be over while something else is wrong. A loop has healthy moments, and new pods need their time. */
-  function doubt(fix: Remediation, { live, nowMs }: Facts): void {
+  function doubt(fix: Remediation, { live, nowMs }: IncidentFacts): void {
     const { uid } = fix.metadata;
-    const told = incidentOf(fix).seen.find((one) => one.class === fix.spec.incident.class);
-    const isSo = !told || isTrueNow(told.readable ? { ...told, forMs: 0 } : told, live, nowMs);
+    const recorded = incidentOf(fix).seen.find((one) => one.class === fix.spec.incident.class);
+    const isSo = !recorded || isTrueNow(recorded.readable ? { ...recorded, forMs: 0 } : recorded, live, nowMs);
     if (live.healthy || isSo) untrueSince.delete(uid);
     else if (!untrueSince.has(uid)) untrueSince.set(uid, nowMs);
   }
 
   /** What is wrong, or what would help, may have turned out to be something else while nobody has decided. */
-  async function reconsider(key: string, fix: Remediation, { live, nowMs }: Facts): Promise<void> {
+  async function reconsider(key: string, fix: Remediation, { live, nowMs }: IncidentFacts): Promise<void> {
     const { uid, namespace, name } = fix.metadata;
-    if (live.healthy || !mayBeReplaced(fix, book.openOf(key).length, nowMs)) return;
-    const { class: told, object, firstSeen } = fix.spec.incident;
+    if (live.healthy || !mayBeReplaced(fix, episodes.openOf(key).length, nowMs)) return;
+    const { class: recordedClass, object, firstSeen } = fix.spec.incident;
     const incident = { ...incidentOf(fix), object, firstSeenMs: Date.parse(firstSeen) };
-    const isOver = isToldOver(untrueSince.get(uid), nowMs);
+    const isOver = isOverByNow(untrueSince.get(uid), nowMs);
     const as = classNow(fix, incident, live, { nowMs, isOver });
-    const everyMs = as?.class === told ? considerEveryMs.same : considerEveryMs.another;
+    const everyMs = as?.class === recordedClass ? considerEveryMs.same : considerEveryMs.another;
     if (!as || nowMs - (consideredAt.get(uid) ?? 0) < everyMs) return;
     consideredAt.set(uid, nowMs);
-    const next = await teller.draft(incident, as, nowMs).catch(unlessLater);
+    const next = await recorder.draft(incident, as, nowMs).catch(unlessLater);
     if (!next || !isAnother(fix, next, await hasTargetChanged(fix))) return;
     const fresh = await api.get<Remediation>({ kind: 'Remediation', namespace: namespace ?? '', name });
     // Somebody may have decided meanwhile: then that is what counts.
-    if (fresh?.metadata.uid !== uid || !mayBeReplaced(fresh, book.openOf(key).length, nowMs)) return;
-    await teller.record(incident, next, live, fresh);
+    if (fresh?.metadata.uid !== uid || !mayBeReplaced(fresh, episodes.openOf(key).length, nowMs)) return;
+    await recorder.record(incident, next, live, fresh);
     forget(uid);
   }
 
@@ -177,13 +179,13 @@ export function createTold(deps: ToldDeps) {
   async function end(
     key: string,
     fix: Remediation,
-    { live, stable, nowMs }: Facts,
+    { live, stable, nowMs }: IncidentFacts,
     isUnseen: boolean,
   ): Promise<Outcome> {
     // Those that it replaced end with it.
-    for (const one of book.openOf(key)) {
+    for (const one of episodes.openOf(key)) {
       const ended = await writeCleared(api, one, { ...live, isUnseen }, nowMs);
-      if (ended) book.remember(ended);
+      if (ended) episodes.remember(ended);
       sightings.forget(one);
       forget(one.metadata.uid);
     }
@@ -200,15 +202,16 @@ export function createTold(deps: ToldDeps) {
     const live = isKnownKind(kind)
       ? await api.get<KubeObject>({ kind, namespace: seen.namespace, name }).catch(unlessForbidden)
       : undefined;
-    if (live) book.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });
+    if (live)
+      episodes.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });
   }
 
   /** A signal that came while the end was being written, or after the target was gone, belongs to what comes next. */
   function nextEpisode(key: string, overAtMs: number): Outcome {
-    const last = book.incidents.get(key);
-    book.incidents.delete(key);
+    const last = episodes.incidents.get(key);
+    episodes.incidents.delete(key);
     if (!last || last.lastSeenMs <= overAtMs) return undefined;
-    book.incidents.set(key, renewed(last));
+    episodes.incidents.set(key, renewed(last));
     return { againInMs: 0 };
   }
 

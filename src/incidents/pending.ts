@@ -5,12 +5,12 @@ import { isKnownKind } from '../kube/resources.ts';
 import type { Log } from '../lib/log.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { SignalOutcome } from '../signals/signal.ts';
-import { decideUntold, type Facts, isTrueNow } from './decide.ts';
-import type { Book } from './episodes.ts';
+import { decidePending, type IncidentFacts, isTrueNow } from './decide.ts';
+import type { Episodes } from './episodes.ts';
 import { type Incident, patientAgain, type SeenClass, withSeen } from './incident.ts';
 import type { Ledger } from './ledger.ts';
 import type { Readings } from './readings.ts';
-import type { Teller } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
 
 const ignoreAnnotation = 'tapfix.dev/ignore';
 const hasIgnore = (object: KubeObject | null | undefined): boolean =>
@@ -28,7 +28,7 @@ async function everyOne<T>(items: readonly T[], holds: (item: T) => Promise<bool
 }
 
 /** What only the live objects say against telling anybody; undefined: nothing. */
-export async function whyNotTold(
+export async function whyNotRecorded(
   api: Pick<Api, 'get'>,
   { namespace, object, affected }: { namespace: string; object: Root; affected: readonly string[] },
 ): Promise<SignalOutcome | undefined> {
@@ -73,13 +73,13 @@ export function sharedCauseOf(
   return open.find((fix) => isAffectedBy(fix, incident.namespace, incident.object));
 }
 
-interface UntoldDeps {
+interface PendingDeps {
   api: Pick<Api, 'get'>;
   log: Log;
-  book: Book;
+  episodes: Episodes;
   ledger: Ledger;
   readings: Readings;
-  teller: Teller;
+  recorder: Recorder;
 }
 
 const outcomes = {
@@ -93,13 +93,13 @@ const outcomes = {
 const symptomMs = 30_000;
 
 /** An incident whose patience is over: the live state is read again, and what is still broken is told. */
-export function createUntold({ api, log, book, ledger, readings, teller }: UntoldDeps) {
+export function createPending({ api, log, episodes, ledger, readings, recorder }: PendingDeps) {
   async function judge(incident: Incident, nowMs: number): Promise<Outcome> {
     const { key, namespace, seen, firstSeenMs, lastSeenMs } = incident;
-    const cause = sharedCauseOf(incident, book.open());
+    const cause = sharedCauseOf(incident, episodes.open());
     if (cause) return explain(incident, cause.spec.incident.key);
     if (incident.symptomOf) {
-      book.incidents.set(key, patientAgain(incident, nowMs)); // what explained it is over: now it speaks for itself
+      episodes.incidents.set(key, patientAgain(incident, nowMs)); // what explained it is over: now it speaks for itself
       return { againInMs: 0 };
     }
     const object = await withUid(incident);
@@ -107,14 +107,14 @@ export function createUntold({ api, log, book, ledger, readings, teller }: Untol
     // A list tells of what was long before we first saw it.
     const sinceMs = Math.min(firstSeenMs, named.saidAtMs ?? firstSeenMs);
     const facts = await readings.look(key, named, { namespace, object, sinceMs }, nowMs);
-    const step = decideUntold({ ...facts, seen, lastSeenMs });
+    const step = decidePending({ ...facts, seen, lastSeenMs });
     if (step.do === 'wait') return { againInMs: step.ms };
     if (step.do === 'forget') return forget(incident, outcomes[step.because]);
     // Much is seen that is not so: what is missing of a StatefulSet, say, a quota may have refused.
     const [first, ...others] = seen.filter((one) => isTrueNow(one, facts.live, nowMs));
-    const behind = first && sharedCauseOf(incident, book.open(), [first, ...others]);
+    const behind = first && sharedCauseOf(incident, episodes.open(), [first, ...others]);
     // A signal that came while it was judged was not judged with it.
-    if (behind && book.incidents.get(key) !== incident) return { againInMs: 0 };
+    if (behind && episodes.incidents.get(key) !== incident) return { againInMs: 0 };
     if (behind) return explain(withSeen(incident, [first, ...others]), behind.spec.incident.key);
     return tell({ ...incident, object }, step.as, facts, incident);
   }
@@ -123,7 +123,7 @@ export function createUntold({ api, log, book, ledger, readings, teller }: Untol
     const { key } = incident;
     ledger.settle(key, SignalOutcome.symptom);
     if (incident.symptomOf !== symptomOf) log.info({ key, of: symptomOf }, 'incident is a symptom');
-    book.incidents.set(key, { ...incident, symptomOf });
+    episodes.incidents.set(key, { ...incident, symptomOf });
     return { againInMs: symptomMs };
   }
 
@@ -134,16 +134,21 @@ export function createUntold({ api, log, book, ledger, readings, teller }: Untol
     return { ...object, uid: live?.metadata.uid ?? '' };
   }
 
-  async function tell(incident: Incident, as: SeenClass, { live, nowMs }: Facts, judged: Incident): Promise<Outcome> {
+  async function tell(
+    incident: Incident,
+    as: SeenClass,
+    { live, nowMs }: IncidentFacts,
+    judged: Incident,
+  ): Promise<Outcome> {
     const { key, namespace, object } = incident;
-    const whyNot = await whyNotTold(api, { namespace, object, affected: live.affected });
+    const whyNot = await whyNotRecorded(api, { namespace, object, affected: live.affected });
     if (whyNot) return forget(judged, whyNot);
-    const spec = await teller.draft(incident, as, nowMs);
+    const spec = await recorder.draft(incident, as, nowMs);
     if (!spec) return forget(judged, SignalOutcome.targetGone);
     try {
-      await teller.record(incident, spec, live);
+      await recorder.record(incident, spec, live);
     } finally {
-      if (book.holderOf(key)) ledger.settle(key, SignalOutcome.told); // whatever else there was to write
+      if (episodes.holderOf(key)) ledger.settle(key, SignalOutcome.recorded); // whatever else there was to write
     }
     return { againInMs: 1_000 };
   }
@@ -151,8 +156,8 @@ export function createUntold({ api, log, book, ledger, readings, teller }: Untol
   function forget(judged: Incident, outcome: SignalOutcome): Outcome {
     const { key, seen } = judged;
     // A signal that came while it was judged was not judged with it.
-    if (book.incidents.get(key) !== judged) return { againInMs: 0 };
-    book.incidents.delete(key);
+    if (episodes.incidents.get(key) !== judged) return { againInMs: 0 };
+    episodes.incidents.delete(key);
     readings.forget(key);
     ledger.settle(key, outcome);
     log.info({ key, class: seen[0].class, outcome }, 'incident not told');

@@ -3,10 +3,10 @@ import type { Api } from '../kube/api.ts';
 import { isCleared, phaseOf, type Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { classOf } from '../signals/classes.ts';
-import { adopted, type Book } from './episodes.ts';
+import { adopted, type Episodes } from './episodes.ts';
 import { classNow, mostOfAnEpisode } from './open.ts';
 import type { Readings } from './readings.ts';
-import type { Teller } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
 
 /** What nobody decided, or what failed, once more: a successor from a fresh reading, or why there is none. */
 export type Again =
@@ -18,14 +18,14 @@ export interface ProposeAgainDeps {
   api: Pick<Api, 'get'>;
   clock: Clock;
   current(): Config;
-  book: Book;
+  episodes: Episodes;
   readings: Readings;
-  teller: Teller;
+  recorder: Recorder;
 }
 
 const repeatable: readonly string[] = ['Expired', 'Failed'];
 
-export function createProposeAgain({ api, clock, current, book, readings, teller }: ProposeAgainDeps) {
+export function createProposeAgain({ api, clock, current, episodes, readings, recorder }: ProposeAgainDeps) {
   const underWay = new Set<string>(); // keys
 
   async function fresh({ metadata }: Remediation): Promise<Remediation | undefined> {
@@ -37,32 +37,32 @@ export function createProposeAgain({ api, clock, current, book, readings, teller
   function whyNot(fix: Remediation): Extract<Again, { ok: false }> | undefined {
     const { key } = fix.spec.incident;
     if (isCleared(fix) || !repeatable.includes(phaseOf(fix))) return { ok: false, because: 'over' };
-    if (book.holderOf(key)?.metadata.uid !== fix.metadata.uid) return { ok: false, because: 'replaced' };
-    return book.openOf(key).length >= mostOfAnEpisode ? { ok: false, because: 'too often' } : undefined;
+    if (episodes.holderOf(key)?.metadata.uid !== fix.metadata.uid) return { ok: false, because: 'replaced' };
+    return episodes.openOf(key).length >= mostOfAnEpisode ? { ok: false, because: 'too often' } : undefined;
   }
 
   async function propose(seen: Remediation): Promise<Again> {
     const fix = await fresh(seen);
     if (!fix) return { ok: false, because: 'gone' };
-    book.remember(fix);
+    episodes.remember(fix);
     const refused = whyNot(fix);
     if (refused) return refused;
-    const { key, class: told, object, firstSeen } = fix.spec.incident;
+    const { key, class: recordedClass, object, firstSeen } = fix.spec.incident;
     const nowMs = clock.now();
-    const row = classOf(told, current());
-    const known = book.incidents.get(key) ?? adopted(fix, row);
+    const row = classOf(recordedClass, current());
+    const known = episodes.incidents.get(key) ?? adopted(fix, row);
     const incident = { ...known, object, firstSeenMs: Date.parse(firstSeen), atStart: false };
     const subject = { namespace: incident.namespace, object, sinceMs: incident.firstSeenMs };
-    const { live } = await readings.look(key, { class: told, readable: row.readable }, subject, nowMs);
+    const { live } = await readings.look(key, { class: recordedClass, readable: row.readable }, subject, nowMs);
     if (live.healthy) return { ok: false, because: live.gone ? 'gone' : 'healthy' };
     const as =
       classNow(fix, incident, live, { nowMs, isOver: true }) ??
-      incident.seen.find((one) => one.class === told) ??
+      incident.seen.find((one) => one.class === recordedClass) ??
       incident.seen[0];
-    const spec = await teller.draft(incident, as, nowMs);
+    const spec = await recorder.draft(incident, as, nowMs);
     if (!spec) return { ok: false, because: 'gone' };
     if (!spec.action) return { ok: false, because: 'nothing', why: spec.rationale };
-    return { ok: true, name: await teller.record(incident, spec, live, fix) };
+    return { ok: true, name: await recorder.record(incident, spec, live, fix) };
   }
 
   /** Two people may press at the same time: one makes it, the other is told that it is there. */

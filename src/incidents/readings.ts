@@ -4,11 +4,11 @@ import { holdStable, sinceLastSignal, type Stable } from '../health/stability.ts
 import type { LiveHealth } from '../health/trouble.ts';
 import { gone } from '../health/workload-health.ts';
 import { isKnownKind } from '../kube/resources.ts';
-import type { Facts } from './decide.ts';
-import type { Book } from './episodes.ts';
+import type { IncidentFacts } from './decide.ts';
+import type { Episodes } from './episodes.ts';
 
 export interface ReadingsDeps {
-  book: Book;
+  episodes: Episodes;
   current(): Config;
   readHealth(subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
 }
@@ -23,7 +23,7 @@ interface Run {
 const unread: LiveHealth = { ...gone, gone: false, healthy: false };
 
 /** Fresh readings of what incidents are about, and since when all of them have been good. */
-export function createReadings({ book, current, readHealth }: ReadingsDeps) {
+export function createReadings({ episodes, current, readHealth }: ReadingsDeps) {
   const runs = new Map<string, Run>(); // by key
 
   /** `readable`: whether the object can say anything about this class. */
@@ -32,7 +32,7 @@ export function createReadings({ book, current, readHealth }: ReadingsDeps) {
     { class: failureClass, readable }: { class: string; readable: boolean },
     subject: HealthSubject,
     nowMs: number,
-  ): Promise<Facts> {
+  ): Promise<IncidentFacts> {
     const before = runs.get(key);
     const live = await read(subject, failureClass, readable, nowMs).catch((error: unknown) => {
       if (before) runs.set(key, { ...before, stable: undefined }); // what could not be read was not seen to be healthy
@@ -40,7 +40,7 @@ export function createReadings({ book, current, readHealth }: ReadingsDeps) {
     });
     const held = holdStable(before?.stable, live, nowMs);
     // What is gone gives no signals: those of its key are another's, of the same name.
-    const stable = live.gone ? held : sinceLastSignal(held, book.incidents.get(key)?.lastSeenMs);
+    const stable = live.gone ? held : sinceLastSignal(held, episodes.incidents.get(key)?.lastSeenMs);
     const longestUptimeMs = Math.max(before?.longestUptimeMs ?? 0, live.longestUptimeMs);
     runs.set(key, { stable, longestUptimeMs });
     return { class: failureClass, live, stable, longestUptimeMs, config: current(), nowMs };

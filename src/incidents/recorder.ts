@@ -7,12 +7,12 @@ import type { Log } from '../lib/log.ts';
 import { isAlwaysOut } from '../lib/namespaces.ts';
 import type { Derived, Subject } from '../proposals/derive.ts';
 import { remediationBody, remediationSpec } from '../proposals/record.ts';
-import type { Book } from './episodes.ts';
+import type { Episodes } from './episodes.ts';
 import type { Incident, SeenClass } from './incident.ts';
 import { numberOf, remediationName } from './key.ts';
 import type { SightingsWriter } from './sightings.ts';
 
-interface TellerDeps {
+interface RecorderDeps {
   api: Pick<Api, 'get' | 'create' | 'patch'>;
   clock: Clock;
   log: Log;
@@ -21,13 +21,13 @@ interface TellerDeps {
   /** The user that our requests carry: a Remediation names it. */
   identity: string;
   derive(subject: Subject, nowMs: number): Promise<Derived | undefined>;
-  book: Book;
+  episodes: Episodes;
   sightings: SightingsWriter;
   /** For counting. */
   onRecorded?(failureClass: string): void;
 }
 
-export interface Teller {
+export interface Recorder {
   /** What would be proposed, from a fresh reading. undefined: the target is gone. */
   draft(incident: Incident, as: SeenClass, nowMs: number): Promise<RemediationSpec | undefined>;
   /** Creates the Remediation, which is how everybody else hears of it; its name. */
@@ -37,8 +37,8 @@ export interface Teller {
 /** Names that another incident's Remediation has, by a whim of its hash. */
 const mostNamesTried = 5;
 
-export function createTeller(deps: TellerDeps): Teller {
-  const { api, clock, log, current, ownNamespace, book } = deps;
+export function createRecorder(deps: RecorderDeps): Recorder {
+  const { api, clock, log, current, ownNamespace, episodes } = deps;
   const startedAt = iso(clock.now());
 
   /** Of an operator's own event reason nothing is known but its words. */
@@ -48,7 +48,7 @@ export function createTeller(deps: TellerDeps): Teller {
       : { diagnosis: as.message, changed: [], evidence: [], rationale: 'nothing safe is known for this event reason' };
 
   async function create(key: string, namespace: string, spec: RemediationSpec, start: string | undefined) {
-    const first = Math.max(0, ...book.ofKey(key).map((fix) => numberOf(fix.metadata.name))) + 1;
+    const first = Math.max(0, ...episodes.ofKey(key).map((fix) => numberOf(fix.metadata.name))) + 1;
     const annotations: Record<string, string> = start ? { [foundAtStart]: start } : {};
     for (let n = first; n < first + mostNamesTried; n++) {
       const name = remediationName(key, n);
@@ -79,7 +79,7 @@ export function createTeller(deps: TellerDeps): Teller {
       return remediationSpec({
         incident: { key, object, firstSeenMs, class: failureClass, severity, reason, message },
         derived,
-        earlier: book.ofKey(key),
+        earlier: episodes.ofKey(key),
         notifyOnly: isAlwaysOut(namespace, ownNamespace),
         proposedBy: deps.identity,
         config: current(),
@@ -93,7 +93,7 @@ export function createTeller(deps: TellerDeps): Teller {
       const ownStart = incident.atStart ? startedAt : undefined;
       const start = follows ? follows.metadata.annotations?.[foundAtStart] : ownStart;
       const fix = await create(key, namespace, whole, start);
-      book.remember(fix);
+      episodes.remember(fix);
       const { class: failureClass } = spec.incident;
       deps.onRecorded?.(failureClass);
       const about = { key, class: failureClass, namespace, fix: fix.metadata.name, action: spec.action?.type };

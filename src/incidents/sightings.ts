@@ -2,7 +2,7 @@ import type { LiveHealth } from '../health/trouble.ts';
 import { type Api, isConflict, isNotFound } from '../kube/api.ts';
 import { type Remediation, type RemediationStatus, withCondition } from '../kube/remediation.ts';
 import { type Clock, iso } from '../lib/clock.ts';
-import type { Book } from './episodes.ts';
+import type { Episodes } from './episodes.ts';
 import type { Incident } from './incident.ts';
 
 export type Sightings = NonNullable<RemediationStatus['sightings']>;
@@ -76,12 +76,12 @@ export async function writeSightings(
 }
 
 /** When they were last written, so that they are not written more often than they should be. */
-export function createSightingsWriter({ api, clock, book }: { api: Patcher; clock: Clock; book: Book }) {
+export function createSightingsWriter({ api, clock, episodes }: { api: Patcher; clock: Clock; episodes: Episodes }) {
   const writtenAt = new Map<string, number>(); // by the Remediation's uid
 
   async function write(fix: Remediation, incident: Incident | undefined, live: LiveHealth): Promise<void> {
     const written = await writeSightings(api, fix, sightingsOf(fix, incident, live));
-    if (written) book.remember(written);
+    if (written) episodes.remember(written);
     writtenAt.set(fix.metadata.uid, clock.now());
   }
   return {

@@ -12,15 +12,15 @@ import type { Log } from '../lib/log.ts';
 import { createQueue, type Outcome } from '../lib/queue.ts';
 import type { Derived, Subject } from '../proposals/derive.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
-import { createBook } from './episodes.ts';
+import { createEpisodes } from './episodes.ts';
 import { reconfigured } from './incident.ts';
 import { createIntake, createMuted, type Pile, piled } from './intake.ts';
 import type { Ledger } from './ledger.ts';
-import { createTold } from './open.ts';
-import { createUntold } from './pending.ts';
+import { createOpen } from './open.ts';
+import { createPending } from './pending.ts';
 import { createProposeAgain, type ProposeAgain } from './propose-again.ts';
 import { createReadings } from './readings.ts';
-import { createTeller } from './recorder.ts';
+import { createRecorder } from './recorder.ts';
 import { createSightingsWriter } from './sightings.ts';
 
 export interface TrackerDeps {
@@ -62,13 +62,13 @@ const apartMs = 2_000;
 /** Waits out an incident's patience, reads the live state again, records what is still broken, and sees it to its end. */
 export function createTracker(deps: TrackerDeps): Tracker {
   const { clock, log, ledger, signal } = deps;
-  const book = createBook();
-  const readings = createReadings({ ...deps, book });
-  const sightings = createSightingsWriter({ ...deps, book });
-  const teller = createTeller({ ...deps, book, sightings });
-  const untold = createUntold({ ...deps, book, readings, teller });
-  const again = createProposeAgain({ ...deps, book, readings, teller });
-  const told = createTold({ ...deps, book, readings, sightings, teller, proposeAgain: again });
+  const episodes = createEpisodes();
+  const readings = createReadings({ ...deps, episodes });
+  const sightings = createSightingsWriter({ ...deps, episodes });
+  const recorder = createRecorder({ ...deps, episodes, sightings });
+  const pending = createPending({ ...deps, episodes, readings, recorder });
+  const again = createProposeAgain({ ...deps, episodes, readings, recorder });
+  const open = createOpen({ ...deps, episodes, readings, sightings, recorder, proposeAgain: again });
   const early = new Map<string, Pile>(); // one of each, however long the first list takes
   const lookedAt = new Map<string, number>(); // keys that will be looked at again
   let isAdopted = false;
@@ -78,19 +78,19 @@ export function createTracker(deps: TrackerDeps): Tracker {
     signal,
     concurrency: 16,
     // However many are open: what nobody was told of yet comes first.
-    isUrgent: (key) => book.holderOf(key) === undefined,
+    isUrgent: (key) => episodes.holderOf(key) === undefined,
     handle: pass,
     onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
   });
   const muted = createMuted();
-  const intake = createIntake({ ...deps, book, muted, onIncident: lookInTime });
+  const intake = createIntake({ ...deps, episodes, muted, onIncident: lookInTime });
 
   /** A thousand signals of one incident are one look at it: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
-    const { dueMs = 0, count = 0 } = book.incidents.get(key) ?? {};
-    const holder = book.holderOf(key);
+    const { dueMs = 0, count = 0 } = episodes.incidents.get(key) ?? {};
+    const holder = episodes.holderOf(key);
     const soonestMs =
-      (lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + Math.max(apartMs, holder ? told.paceMs(holder) : 0);
+      (lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + Math.max(apartMs, holder ? open.paceMs(holder) : 0);
     queue.addAfter(key, Math.max(Math.max(dueMs, soonestMs) - clock.now(), count > 1 ? burstMs : 0));
   }
 
@@ -102,19 +102,19 @@ export function createTracker(deps: TrackerDeps): Tracker {
   }
 
   async function look(key: string): Promise<Outcome> {
-    const holder = book.holderOf(key);
-    const incident = book.incidents.get(key);
+    const holder = episodes.holderOf(key);
+    const incident = episodes.incidents.get(key);
     const nowMs = clock.now();
     if (holder) {
       if (isLeft(holder)) return undefined;
       ledger.settle(key, SignalOutcome.repeated); // somebody else was faster in telling it
-      return told.follow(key, holder, nowMs);
+      return open.follow(key, holder, nowMs);
     }
     if (!incident) return undefined;
     if (nowMs < incident.dueMs) return { againInMs: incident.dueMs - nowMs };
-    const next = await untold.judge(incident, nowMs);
-    const nowHeld = book.holderOf(key);
-    return next && nowHeld ? { againInMs: Math.max(next.againInMs, told.paceMs(nowHeld)) } : next;
+    const next = await pending.judge(incident, nowMs);
+    const nowHeld = episodes.holderOf(key);
+    return next && nowHeld ? { againInMs: Math.max(next.againInMs, open.paceMs(nowHeld)) } : next;
   }
 
   /** Its namespace is no longer watched: it is left as it is, but for what is being done there. */
@@ -134,35 +134,35 @@ export function createTracker(deps: TrackerDeps): Tracker {
       else early.set(identityOf(seen), piled(early.get(identityOf(seen)), pile));
     },
     onFixes(list) {
-      book.replace(list);
-      for (const fix of book.open()) queue.add(fix.spec.incident.key);
+      episodes.replace(list);
+      for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
       isAdopted = true;
       for (const pile of early.values()) intake.offer(pile);
       early.clear();
     },
     onFix(change) {
-      const fix = change.type === 'gone' ? book.forget(change) : change.view;
-      if (change.type === 'upsert') book.remember(change.view);
-      if (fix) queue.addAfter(fix.spec.incident.key, Math.max(burstMs, told.paceMs(fix)));
+      const fix = change.type === 'gone' ? episodes.forget(change) : change.view;
+      if (change.type === 'upsert') episodes.remember(change.view);
+      if (fix) queue.addAfter(fix.spec.incident.key, Math.max(burstMs, open.paceMs(fix)));
     },
     proposeAgain: again,
     refresh() {
-      for (const fix of book.open()) queue.add(fix.spec.incident.key);
+      for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
     },
     reconfigure() {
       for (const incident of muted.wake(deps.current(), deps.ownNamespace))
-        if (!book.incidents.has(incident.key) && !book.holderOf(incident.key))
-          book.incidents.set(incident.key, incident);
-      for (const [key, incident] of book.incidents) {
-        if (book.holderOf(key)) continue;
+        if (!episodes.incidents.has(incident.key) && !episodes.holderOf(incident.key))
+          episodes.incidents.set(incident.key, incident);
+      for (const [key, incident] of episodes.incidents) {
+        if (episodes.holderOf(key)) continue;
         const now = reconfigured(incident, deps.current(), deps.ownNamespace);
         if (typeof now === 'string') {
-          book.incidents.delete(key);
+          episodes.incidents.delete(key);
           readings.forget(key);
           ledger.settle(key, now);
           if (now === SignalOutcome.muted) muted.keep(incident);
         } else {
-          book.incidents.set(key, now);
+          episodes.incidents.set(key, now);
           queue.add(key);
         }
       }

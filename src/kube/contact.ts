@@ -13,7 +13,7 @@ export interface Gap {
 }
 
 /** The same while it lasts. */
-export interface Trouble {
+export interface ContactTrouble {
   /** When it broke; of a connection that died without a word, when it was last heard. */
   sinceMs: number;
   /** When we came to know, and when it failed last. */
@@ -31,7 +31,7 @@ export interface Sight {
   synced: boolean;
   /** This installation may not see it, and need not. */
   isOptedOut?: boolean;
-  trouble?: Trouble;
+  trouble?: ContactTrouble;
   /** The long ones, oldest first. */
   gaps: readonly Gap[];
 }
@@ -47,7 +47,7 @@ const longestSilenceMs = 75_000;
 export function createContact(clock: Clock) {
   let begunMs: number | undefined;
   let heardAtMs = Number.NEGATIVE_INFINITY;
-  let trouble: Trouble | undefined;
+  let trouble: ContactTrouble | undefined;
   const gaps: Gap[] = [];
 
   const lastSignMs = (): number => (Number.isFinite(heardAtMs) ? heardAtMs : (begunMs ?? clock.now()));

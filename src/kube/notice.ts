@@ -56,11 +56,11 @@ const aboutSchema = z.discriminatedUnion('what', [
   }),
   z.object({ what: z.literal('refused'), from: time, until: time.optional(), problem: z.string().max(600) }),
 ]);
-export type About = z.infer<typeof aboutSchema>;
+export type NoticeSubject = z.infer<typeof aboutSchema>;
 export type UnseenPart = z.infer<typeof part>;
 
 /** undefined: none of ours, or of another version. */
-export function aboutOf({ metadata }: Notice): About | undefined {
+export function aboutOf({ metadata }: Notice): NoticeSubject | undefined {
   try {
     return aboutSchema.parse(JSON.parse(metadata.annotations?.[aboutAnnotation] ?? ''));
   } catch {

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Api, KubeObject } from './api.ts';
 import type { Kind } from './resources.ts';
-import { type Change, createWatch, type Reached, type Watch } from './watch.ts';
+import { type Change, createWatch, type ReconnectSignal, type Watch } from './watch.ts';
 
 interface FeedDeps<V extends KubeObject> {
   api: Api;
@@ -12,7 +12,7 @@ interface FeedDeps<V extends KubeObject> {
   /** One watch each; undefined is the whole cluster. */
   scopes: readonly Scope[];
   view(object: KubeObject): V | undefined;
-  reached?: Reached;
+  reconnected?: ReconnectSignal;
 }
 
 interface Listener<V> {
@@ -70,7 +70,7 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
   const first = Promise.withResolvers<void>();
   const held = new Map<Scope, Held<V>>();
   /** Of scopes that are closed, by uid. */
-  let left = new Map<string, V>();
+  let closed = new Map<string, V>();
   let isComplete = false;
 
   function isHeard(namespace: string | undefined): boolean {
@@ -79,8 +79,8 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
   }
 
   function all(): V[] {
-    left = new Map([...left].filter(([, view]) => !isHeard(view.metadata.namespace)));
-    return [...new Map([...left, ...[...held.values()].flatMap(({ views }) => [...(views ?? [])])]).values()];
+    closed = new Map([...closed].filter(([, view]) => !isHeard(view.metadata.namespace)));
+    return [...new Map([...closed, ...[...held.values()].flatMap(({ views }) => [...(views ?? [])])]).values()];
   }
 
   /** A namespace that is gone took our rights with it: the others do not wait for it for ever. Rights that only lag do come. */
@@ -158,7 +158,7 @@ export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V
     const own = held.get(scope);
     held.delete(scope);
     own?.listed.resolve();
-    for (const [uid, view] of own?.views ?? []) left.set(uid, view);
+    for (const [uid, view] of own?.views ?? []) closed.set(uid, view);
     if (!isComplete) tellIfComplete(); // the others waited for it
   }
 

@@ -13,14 +13,14 @@ import type { Kind } from './resources.ts';
  * What the watches of one process share: whoever reaches the server again after trouble wakes those that still rest from
  * the same trouble.
  */
-export interface Reached {
+export interface ReconnectSignal {
   /** It was trouble, and is over. */
   again(): void;
   /** Aborts the next time. */
   next(): AbortSignal;
 }
 
-export function createReached(): Reached {
+export function createReconnectSignal(): ReconnectSignal {
   let waiting = new AbortController();
   return {
     again() {
@@ -153,7 +153,7 @@ export interface WatchDeps<V> {
   onGap?(fromMs: number, untilMs: number): void;
   random?: () => number;
   /** Shared with the other watches of this process. */
-  reached?: Reached | undefined;
+  reconnected?: ReconnectSignal | undefined;
   /** How long the server shall keep one watch open; by default random, so that our watches do not end all at once. */
   timeoutSeconds?: number;
   /** Silence after which a connection is dead; a healthy one is ended, and opened again, within a minute. */
@@ -197,7 +197,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   const { api, clock, log, kind, namespace, random = Math.random, deadAfterMs = 90_000 } = deps;
   const about = namespace === undefined ? { kind } : { kind, namespace };
   const selector: Record<string, string> = deps.fieldSelector ? { fieldSelector: deps.fieldSelector } : {};
-  const outage = createOutage({ clock, log, random, about, onOver: () => deps.reached?.again() });
+  const outage = createOutage({ clock, log, random, about, onOver: () => deps.reconnected?.again() });
   const guard = createGuard(log, about);
   const contact = createContact(clock);
   let synced = false;
@@ -303,7 +303,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   /** To its end, or until another watch has reached the server that gave us no good answer. */
   async function rest(pauseMs: number, error: unknown, signal: AbortSignal): Promise<void> {
     const untilMs = clock.now() + pauseMs;
-    const woken = isDown(error) ? deps.reached?.next() : undefined;
+    const woken = isDown(error) ? deps.reconnected?.next() : undefined;
     await clock.sleep(pauseMs, woken ? AbortSignal.any([signal, woken]) : signal);
     if (woken?.aborted) await clock.sleep(Math.min(random() * spreadMs, untilMs - clock.now()), signal);
   }

@@ -1,5 +1,5 @@
 import { accounts, type Install, type Manifest, nameFor } from './manifest.ts';
-import { type Holder, rightsTable, type Row, type Scope, writerRoles } from './rights-table.ts';
+import { type Holder, rightsTable, type RightsRow, type RightsScope, writerRoles } from './rights-table.ts';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;
@@ -35,7 +35,7 @@ interface PolicyRule {
   verbs: readonly string[];
 }
 
-const rulesOf = (table: readonly Row[], who: Holder, scope: Scope): PolicyRule[] =>
+const rulesOf = (table: readonly RightsRow[], who: Holder, scope: RightsScope): PolicyRule[] =>
   table
     .filter((row) => row.who === who && row.scope === scope)
     .map(({ group, resources, names, verbs }) => ({

@@ -17,11 +17,11 @@ export type Holder =
   | WriterRole;
 
 /** `own`: only in the namespace tapfix is installed in. */
-export type Scope = 'cluster' | 'own';
+export type RightsScope = 'cluster' | 'own';
 
-export interface Row {
+export interface RightsRow {
   readonly who: Holder;
-  readonly scope: Scope;
+  readonly scope: RightsScope;
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
@@ -38,7 +38,13 @@ export const writerRoles: readonly WriterRole[] = [
 const read = ['get', 'list', 'watch'];
 const rbac = 'rbac.authorization.k8s.io';
 
-const cluster = (who: Holder, group: string, resources: string[], verbs: string[], names?: readonly string[]): Row => ({
+const cluster = (
+  who: Holder,
+  group: string,
+  resources: string[],
+  verbs: string[],
+  names?: readonly string[],
+): RightsRow => ({
   who,
   scope: 'cluster',
   group,
@@ -46,9 +52,9 @@ const cluster = (who: Holder, group: string, resources: string[], verbs: string[
   verbs,
   ...(names && { names }),
 });
-const own = (...row: Parameters<typeof cluster>): Row => ({ ...cluster(...row), scope: 'own' });
+const own = (...row: Parameters<typeof cluster>): RightsRow => ({ ...cluster(...row), scope: 'own' });
 
-const fixedRows: readonly Row[] = [
+const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-reader', '', ['events', 'pods', 'resourcequotas', 'persistentvolumeclaims'], read),
   cluster('tapfix-reader', '', ['nodes', 'namespaces'], read),
   cluster('tapfix-reader', 'apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], read),
@@ -86,13 +92,13 @@ const fixedRows: readonly Row[] = [
   cluster('tapfix-configmaps', '', ['configmaps'], ['get']),
 ];
 
-export const rightsTable = (actions: readonly ActionRow[]): readonly Row[] => [
+export const rightsTable = (actions: readonly ActionRow[]): readonly RightsRow[] => [
   ...fixedRows,
   ...writerRoles.flatMap((role) => writerRows(role, actions)),
 ];
 
-function writerRows(role: WriterRole, actions: readonly ActionRow[]): Row[] {
-  const verbsOf = new Map<string, Row & { verbs: string[] }>();
+function writerRows(role: WriterRole, actions: readonly ActionRow[]): RightsRow[] {
+  const verbsOf = new Map<string, RightsRow & { verbs: string[] }>();
   for (const right of actions.filter((action) => action.role === role).flatMap(({ rights }) => rights)) {
     const key = `${right.group}/${right.resource}`;
     const row = verbsOf.get(key) ?? { ...cluster(role, right.group, [right.resource], []), verbs: [] };
@@ -104,7 +110,7 @@ function writerRows(role: WriterRole, actions: readonly ActionRow[]): Row[] {
 
 /** A right as one line of a can-i test. */
 interface DeclaredRight extends Right {
-  scope: Scope | 'minted';
+  scope: RightsScope | 'minted';
   name?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/trouble.ts';
-import { decideUntold, silenceMs } from '../incidents/decide.ts';
+import { decidePending, silenceMs } from '../incidents/decide.ts';
 import { type Incident, patientAgain, type SeenClass } from '../incidents/incident.ts';
 import { classNow, mayBeReplaced } from '../incidents/open.ts';
 import { sharedCauseOf } from '../incidents/pending.ts';
@@ -9,7 +9,7 @@ import { classOf } from '../signals/classes.ts';
 import { SignalOutcome } from '../signals/signal.ts';
 
 /** What stands for the fresh reading of a live object. */
-interface Foresight {
+interface Future {
   /** The same failure of the same incident was seen at that time. */
   put(key: string, failureClass: string, atMs: number): void;
   read(key: string, seen: readonly SeenClass[], nowMs: number): LiveHealth;
@@ -20,7 +20,7 @@ interface Foresight {
  * recording sees the same failure of the same incident at that moment, or within the next quarter of an hour (three times
  * its patience, if that is longer): as long as an event that only events tell of would count.
  */
-export function createForesight(): Foresight {
+export function createFuture(): Future {
   const times = new Map<string, number[]>(); // ascending
   const of = (key: string, failureClass: string): string => `${key} ${failureClass}`;
 
@@ -108,13 +108,13 @@ export const isOver = ({ incident, fix }: Open, config: Config, nowMs: number): 
   fix !== undefined && nowMs - incident.lastSeenMs >= silenceMs(classOf(fix.spec.incident.class, config).forMs);
 
 export function nextStep({ incident, fix }: Open, facts: OfflineFacts): OfflineStep {
-  return fix ? stepOfTold(fix, incident, facts) : stepOfUntold(incident, facts);
+  return fix ? stepOfOpen(fix, incident, facts) : stepOfPending(incident, facts);
 }
 
 /** Not seen again for as long as that tells anything, within the recording. */
 const isSilent = ({ lastMs, forMs }: SeenClass, untilMs: number): boolean => untilMs - lastMs >= silenceMs(forMs);
 
-function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs, untilMs }: OfflineFacts): OfflineStep {
+function stepOfPending(incident: Incident, { live, openCauses, config, nowMs, untilMs }: OfflineFacts): OfflineStep {
   if (nowMs < incident.dueMs) return { do: 'wait', untilMs: incident.dueMs };
   const cause = sharedCauseOf(incident, openCauses);
   if (cause) {
@@ -127,7 +127,7 @@ function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs, unt
   }
   const { seen, lastSeenMs } = incident;
   const stable = live.healthy ? { sinceMs: lastSeenMs, restarts: 0, readAtMs: nowMs } : undefined;
-  const step = decideUntold({
+  const step = decidePending({
     class: seen[0].class,
     longestUptimeMs: 0,
     live,
@@ -146,9 +146,9 @@ function stepOfUntold(incident: Incident, { live, openCauses, config, nowMs, unt
  * Told, and perhaps known by now for something else: then the same message says that. What is not true here is not seen
  * again for a quarter of an hour: no moment between two tries.
  */
-function stepOfTold(fix: Remediation, incident: Incident, { live, nowMs, untilMs }: OfflineFacts): OfflineStep {
-  const told = incident.seen.find((one) => one.class === fix.spec.incident.class);
-  const as = classNow(fix, incident, live, { nowMs, isOver: told !== undefined && isSilent(told, untilMs) });
+function stepOfOpen(fix: Remediation, incident: Incident, { live, nowMs, untilMs }: OfflineFacts): OfflineStep {
+  const recorded = incident.seen.find((one) => one.class === fix.spec.incident.class);
+  const as = classNow(fix, incident, live, { nowMs, isOver: recorded !== undefined && isSilent(recorded, untilMs) });
   const later = incident.seen.filter(({ dueMs }) => dueMs > nowMs).map(({ dueMs }) => dueMs);
   if (!as || as.class === fix.spec.incident.class) return { do: 'wait', untilMs: Math.min(never, ...later) };
   return mayBeReplaced(fix, 1, nowMs) ? { do: 'tell', as } : { do: 'wait', untilMs: nowMs + 1_000 };

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { aboutOf, type Judged, judgeSignal, spaceOf } from '../incidents/intake.ts';
 import { isClusterScoped } from '../incidents/key.ts';
-import type { About } from '../incidents/ledger.ts';
+import type { LedgerSubject } from '../incidents/ledger.ts';
 import { ownerByName, type Root } from '../kube/owners.ts';
 import type { EventView } from '../kube/views.ts';
 import { detectEvent } from '../signals/detect.ts';
@@ -47,18 +47,18 @@ function createOwnersOf(events: readonly EventView[]) {
 }
 
 /** One sighting of a failure, and what the filter says of it. */
-export interface Sighting {
+export interface RecordedSighting {
   atMs: number;
   signal: Signal;
   judged: Judged;
-  about: About;
+  about: LedgerSubject;
   /** "Deployment/api", when a shared cause is to blame: whom it touches. */
   touches?: string;
 }
 
-export interface Sightings {
+export interface RecordedSightings {
   /** In the order of time. */
-  sightings: Sighting[];
+  sightings: RecordedSighting[];
   /** Warnings that say nothing of the kind, by reason. */
   notFailures: Map<string, number>;
   /** Events that tapfix does not watch. */
@@ -66,14 +66,14 @@ export interface Sightings {
 }
 
 /** Pure. What the events of a recording are, one by one: whose, and whether anybody wants to hear of it. */
-export function sightingsIn(events: readonly RecordedEvent[], config: Config, ownNamespace: string): Sightings {
+export function sightingsIn(events: readonly RecordedEvent[], config: Config, ownNamespace: string): RecordedSightings {
   const ownersOf = createOwnersOf(events.map(({ event }) => event));
   const isWatched = (event: EventView): boolean =>
     event.type === 'Warning' ||
     isNormalFailure(event) ||
     config.extraReasons.some(({ reason }) => reason === event.reason);
   const watched = events.filter(({ event }) => isWatched(event));
-  const found: Sightings = { sightings: [], notFailures: new Map(), unwatched: events.length - watched.length };
+  const found: RecordedSightings = { sightings: [], notFailures: new Map(), unwatched: events.length - watched.length };
 
   for (const { event, firstMs, lastMs } of watched) {
     const signal = detectEvent(event, config.extraReasons);

@@ -7,11 +7,11 @@ import { iso } from '../lib/clock.ts';
 import { remediationSpec } from '../proposals/record.ts';
 import { classOf } from '../signals/classes.ts';
 import { SignalOutcome } from '../signals/signal.ts';
-import { createForesight, isOver, nextStep, type OfflineStep, type Open } from './decide-offline.ts';
-import { type Sighting, type Sightings, sightingsIn } from './recorded-sightings.ts';
+import { createFuture, isOver, nextStep, type OfflineStep, type Open } from './decide-offline.ts';
+import { type RecordedSighting, type RecordedSightings, sightingsIn } from './recorded-sightings.ts';
 import type { Recording } from './recording.ts';
 
-interface PretendFacts {
+interface ReplayedFacts {
   incident: Incident;
   as: SeenClass;
   /** What was told of the same key before. */
@@ -22,7 +22,7 @@ interface PretendFacts {
 }
 
 /** Pure. The Remediation that would have been recorded, without what only a cluster could tell: causes, counts, a fix. */
-function aFixOf({ incident, as, earlier, affected, config, nowMs }: PretendFacts): Remediation {
+function aFixOf({ incident, as, earlier, affected, config, nowMs }: ReplayedFacts): Remediation {
   const { key, namespace, object, firstSeenMs, lastSeenMs, count } = incident;
   const { class: failureClass, severity, reason, message } = as;
   const spec = remediationSpec({
@@ -55,17 +55,17 @@ function aFixOf({ incident, as, earlier, affected, config, nowMs }: PretendFacts
 }
 
 /** One thing that would have been said. */
-export interface Said {
+export interface Posting {
   atMs: number;
   fix: Remediation;
   /** The same message says another thing from here on. */
   isEdit: boolean;
 }
 
-export interface Replay extends Pick<Sightings, 'notFailures' | 'unwatched'> {
-  said: Said[];
+export interface Replay extends Pick<RecordedSightings, 'notFailures' | 'unwatched'> {
+  said: Posting[];
   ledger: Ledger;
-  sightings: readonly Sighting[];
+  sightings: readonly RecordedSighting[];
   fromMs: number;
   untilMs: number;
 }
@@ -80,11 +80,11 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
   let nowMs = events.length > 0 ? fromMs : 0;
   const clock = { now: () => nowMs, sleep: async () => undefined };
   const ledger = createLedger({ clock, count: () => undefined, mostWorkloads: 100_000, entriesEach: 1_000 });
-  const foresight = createForesight();
+  const future = createFuture();
   const open = new Map<string, Open>();
   const agenda = new Map<string, number>(); // when a key is looked at next
-  const said: Said[] = [];
-  const told = new Map<string, Remediation[]>(); // by key
+  const said: Posting[] = [];
+  const recorded = new Map<string, Remediation[]>(); // by key
   const causes = new Set<string>(); // keys of those that touch others
 
   const openCauses = (): Remediation[] =>
@@ -93,7 +93,7 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
       return one?.fix && !isOver(one, config, nowMs) ? [one.fix] : [];
     });
 
-  function take({ atMs, signal, judged, about, touches }: Sighting): void {
+  function take({ atMs, signal, judged, about, touches }: RecordedSighting): void {
     nowMs = Math.max(nowMs, atMs);
     ledger.arrived();
     if (!('place' in judged)) return ledger.ended(judged.outcome, about);
@@ -113,18 +113,18 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
 
   function judge(key: string): void {
     const one = open.get(key)!;
-    const live = foresight.read(key, one.incident.seen, nowMs);
+    const live = future.read(key, one.incident.seen, nowMs);
     act(key, one, nextStep(one, { live, openCauses: openCauses(), config, nowMs, untilMs }));
   }
 
   function act(key: string, one: Open, step: OfflineStep): void {
     agenda.set(key, step.do === 'wait' || step.do === 'explain' ? step.untilMs : never);
     if (step.do === 'tell') {
-      const earlier = told.get(key) ?? [];
+      const earlier = recorded.get(key) ?? [];
       const fix = aFixOf({ ...one, as: step.as, earlier, config, nowMs });
-      told.set(key, [...earlier, fix]);
+      recorded.set(key, [...earlier, fix]);
       said.push({ atMs: nowMs, fix, isEdit: one.fix !== undefined });
-      ledger.settle(key, SignalOutcome.told);
+      ledger.settle(key, SignalOutcome.recorded);
       open.set(key, { ...one, fix });
     } else if (step.do === 'forget') {
       ledger.settle(key, step.outcome);
@@ -137,7 +137,7 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
   }
 
   for (const { judged, signal, atMs } of found.sightings)
-    if ('place' in judged) foresight.put(judged.place.key, signal.class, atMs);
+    if ('place' in judged) future.put(judged.place.key, signal.class, atMs);
   for (const _ of unreadable) ledger.dropped(SignalOutcome.unreadable);
   for (const times of found.notFailures.values())
     for (let n = 0; n < times; n++) ledger.dropped(SignalOutcome.notAFailure);

@@ -7,7 +7,7 @@ import { headOf } from '../notices/cards/head.ts';
 import { type Times, timesIn } from '../notices/cards/times.ts';
 import { classOf } from '../signals/classes.ts';
 import { SignalOutcome } from '../signals/signal.ts';
-import type { Replay, Said } from './run-replay.ts';
+import type { Replay, Posting } from './run-replay.ts';
 
 interface WordContext {
   file: string;
@@ -33,10 +33,10 @@ export function replayed(result: Replay, context: WordContext): string[] {
     '(three times its patience, if that is longer), and a workload is known by its name and by what controllers said.',
     '',
     `Would have been said: ${counted(messages, 'incident')}`,
-    ...said.flatMap((one) => saidLines(one, context, times)),
+    ...said.flatMap((one) => postingLines(one, context, times)),
     '',
     'Would not have been said',
-    ...untoldLines(result, context, times),
+    ...droppedLines(result, context, times),
     '',
     sumLine(result),
   ];
@@ -54,7 +54,7 @@ function unreadableLines(unreadable: readonly number[]): string[] {
   return [`${counted(unreadable.length, 'thing')} in it could not be read as an event; ${others} in line ${first}`];
 }
 
-function saidLines({ atMs, fix, isEdit }: Said, { config, timeZone }: WordContext, times: Times): string[] {
+function postingLines({ atMs, fix, isEdit }: Posting, { config, timeZone }: WordContext, times: Times): string[] {
   const card = {
     cluster: config.cluster,
     nowMs: atMs,
@@ -84,8 +84,8 @@ const whys: Partial<Record<SignalOutcome, string>> = {
 };
 
 /** What is part of something that was said has its line there. */
-const isSaid = (outcome: SignalOutcome): boolean =>
-  outcome === SignalOutcome.told || outcome === SignalOutcome.repeated;
+const isPostedOutcome = (outcome: SignalOutcome): boolean =>
+  outcome === SignalOutcome.recorded || outcome === SignalOutcome.repeated;
 
 /** Patience ends, or what it was patient for may have gone on, where the recording does not reach. */
 function whyWaiting(one: { class: string; since: string }, untilMs: number, config: Config): string {
@@ -95,7 +95,7 @@ function whyWaiting(one: { class: string; since: string }, untilMs: number, conf
     : 'the recording ends before its patience does';
 }
 
-function untoldLines(
+function droppedLines(
   { ledger, sightings, notFailures, unwatched, untilMs }: Replay,
   { config }: WordContext,
   times: Times,
@@ -106,7 +106,7 @@ function untoldLines(
   const entries = workloads.flatMap((workload) =>
     ledger
       .of(workload)
-      .outcomes.filter(({ outcome }) => !isSaid(outcome))
+      .outcomes.filter(({ outcome }) => !isPostedOutcome(outcome))
       .map((entry) => entryLine(workload, entry)),
   );
   const waiting = workloads.flatMap((workload) =>

@@ -14,18 +14,18 @@ import type { EventView } from '../kube/views.ts';
 type Found = { class: string; cause?: { kind: string; name: string } } | undefined;
 type Rule = (event: Pick<EventView, 'reason' | 'message' | 'object'>) => Found;
 
-export interface Row {
+export interface ReasonRow {
   /** Absent: deliberately ignored. */
   rule?: Rule;
   why: string;
 }
 
-const ignored = (why: string): Row => ({ why });
-const always = (failureClass: string, why: string, kind?: string): Row => ({
+const ignored = (why: string): ReasonRow => ({ why });
+const always = (failureClass: string, why: string, kind?: string): ReasonRow => ({
   rule: ({ object }) => (kind === undefined || object.kind === kind ? { class: failureClass } : undefined),
   why,
 });
-const onPods = (why: string, classOf: (message: string, reason: string) => string | undefined): Row => ({
+const onPods = (why: string, classOf: (message: string, reason: string) => string | undefined): ReasonRow => ({
   rule({ reason, message, object }) {
     const found = object.kind === 'Pod' ? classOf(message, reason) : undefined;
     return found === undefined ? undefined : { class: found };
@@ -52,7 +52,7 @@ const noStorage: Rule = ({ message, object }) => {
   const name = missingStorageClassIn(message);
   return { class: 'StorageFailed', ...(name !== undefined && { cause: { kind: 'StorageClass', name } }) };
 };
-const claimFailed: Row = { rule: noStorage, why: 'a claim gets no volume; a class that is missing is the cause' };
+const claimFailed: ReasonRow = { rule: noStorage, why: 'a claim gets no volume; a class that is missing is the cause' };
 
 const setup = onPods('what a pod waits for before its containers', (message, reason) =>
   setupClassOf({ reason, message }),
@@ -75,7 +75,7 @@ const stillRuns = 'the pod runs on as it was';
  * was back a moment later it does not say. A claim's FailedBinding, also Normal, is its phase.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/events/event.go
  */
-const rows: Readonly<Record<string, Row>> = {
+const rows: Readonly<Record<string, ReasonRow>> = {
   // Controllers of pods and Jobs.
   FailedCreate: { rule: refused, why: 'pods or Jobs were refused; a quota is the cause, anything else is named' },
   ReplicaSetCreateError: {
@@ -180,11 +180,11 @@ const rows: Readonly<Record<string, Row>> = {
   UnmanagedPods: ignored('advice about a budget; nothing failed'),
 };
 
-const table: ReadonlyMap<string, Row> = new Map(Object.entries(rows));
+const table: ReadonlyMap<string, ReasonRow> = new Map(Object.entries(rows));
 
 /** Not a Warning, and yet the words of a failure, again and again while it lasts. */
 export const isNormalFailure = ({ type, reason, message, object }: EventView): boolean =>
   type === 'Normal' && reason === 'BackOff' && object.kind === 'Pod' && saysImage(message);
 
 /** undefined: nobody has thought about this reason. */
-export const rowOf = (reason: string): Row | undefined => table.get(reason);
+export const rowOf = (reason: string): ReasonRow | undefined => table.get(reason);

@@ -40,7 +40,7 @@ export const identityOf = ({ namespace, object, class: failureClass, cause }: Si
 /** What became of a signal: each one ends in exactly one of these but `kept`, which only says that it goes on. */
 export const SignalOutcome = {
   kept: 'Kept',
-  told: 'Told',
+  recorded: 'Told',
   /** Of what is told already. */
   repeated: 'Repeated',
   /** Of a shared cause that is told. */

@@ -4,7 +4,7 @@ import type { History } from '../health/history.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createOptionalWatch } from '../kube/optional-watch.ts';
 import { type EventView, type ReplicaSetView, viewReplicaSet } from '../kube/views.ts';
-import { createWatch, type Reached, type Watch } from '../kube/watch.ts';
+import { createWatch, type ReconnectSignal, type Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { detectEvent, readEvent } from './detect.ts';
@@ -18,10 +18,10 @@ export interface SourceDeps {
   current(): Config;
   onSignal(signal: Signal): void;
   count(outcome: SignalOutcome, failureClass: string): void;
-  reached?: Reached;
+  reconnected?: ReconnectSignal;
 }
 
-type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reached'> & {
+type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reconnected'> & {
   namespace: string | undefined;
   history: History;
   /** Another watch saw the same until then. */
@@ -29,14 +29,22 @@ type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reached'> & {
 };
 
 /** Feeds the history of revisions: both roles need to know which were healthy. */
-export function watchRevisions({ api, clock, log, reached, namespace, history, unseenSinceMs }: RevisionDeps): Watch {
+export function watchRevisions({
+  api,
+  clock,
+  log,
+  reconnected,
+  namespace,
+  history,
+  unseenSinceMs,
+}: RevisionDeps): Watch {
   let blindSinceMs = unseenSinceMs;
   const observe = (view: ReplicaSetView): void => history.observe(view, clock.now());
   return createWatch<ReplicaSetView>({
     api,
     clock,
     log,
-    reached,
+    reconnected,
     kind: 'ReplicaSet',
     namespace,
     view: viewReplicaSet,
@@ -75,9 +83,9 @@ export interface SignalSource {
  * the live re-check judge it.
  */
 export function createSignalSource(deps: SourceDeps): SignalSource {
-  const { api, clock, log, reached, current, onSignal, count } = deps;
-  const { around, shelves } = createSurroundings();
-  const ground = { api, clock, log, reached };
+  const { api, clock, log, reconnected, current, onSignal, count } = deps;
+  const { around, caches } = createSurroundings();
+  const ground = { api, clock, log, reconnected };
 
   function hand(signals: readonly Signal[], how: How): void {
     for (const signal of signals) onSignal({ ...signal, ...how });
@@ -125,7 +133,7 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
 
   function watchStatus<V>(namespace: string | undefined, watcher: Watcher<V>, firstList: How): Watch {
     const { kind, view, matters, detect, echo } = watcher;
-    const shelf = watcher.shelf?.(shelves);
+    const cache = watcher.cache?.(caches);
     let list = firstList;
     /** First what it says about others: one that is down takes its pods with it. */
     const tell = (views: readonly V[], how: How): void => {
@@ -141,16 +149,16 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
         return seen !== undefined && matters(seen) ? seen : undefined;
       },
       onList(views) {
-        shelf?.replace(views, namespace);
+        cache?.replace(views, namespace);
         tell(views, list);
         list = inLaterList;
       },
       onChange(change) {
         if (change.type === 'upsert') {
-          shelf?.set(change.view);
+          cache?.set(change.view);
           tell([change.view], news);
         } else {
-          shelf?.delete(change.uid);
+          cache?.delete(change.uid);
           tell([], news);
         }
       },
@@ -182,7 +190,7 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
     },
     otherEvents: (scope, when) => watchEvents(scope, 'type!=Warning', isAskedFor, firstOf(when)),
     leave(isLeft) {
-      for (const shelf of [shelves.pods, shelves.claims]) shelf.forget(isLeft);
+      for (const cache of [caches.pods, caches.claims]) cache.forget(isLeft);
     },
   };
 }

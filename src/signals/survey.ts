@@ -7,13 +7,13 @@ import type { Signal } from './signal.ts';
 import { clusterWide, createSurroundings, namespaced, type Watcher } from './watchers.ts';
 
 /** A signal, and of an event when and how often. */
-export interface Sighting {
+export interface SurveyedSignal {
   signal: Signal;
   event?: Pick<EventView, 'count' | 'lastSeenMs'>;
 }
 
 export interface Survey {
-  sightings: Sighting[];
+  sightings: SurveyedSignal[];
   /** Kinds that may not be listed: what only they would tell is missing. */
   unread: Kind[];
 }
@@ -30,7 +30,7 @@ const tellOfTheCluster: readonly Kind[] = ['Node', 'StorageClass', 'PersistentVo
 
 /** One look at everything of a namespace, as the watches see it when they start: the same views, rules and detectors. */
 export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): Promise<Survey> {
-  const { around, shelves } = createSurroundings();
+  const { around, caches } = createSurroundings();
   const unread: Kind[] = [];
   const listings: Promise<() => Signal[]>[] = [];
 
@@ -48,18 +48,18 @@ export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): 
     }
   }
 
-  /** What it says is asked when everything is on the shelves: one may be to blame for another. */
+  /** What it says is asked when everything is on the caches: one may be to blame for another. */
   async function look<V>(watcher: Watcher<V>, scope: string | undefined): Promise<() => Signal[]> {
     const objects = await listed(watcher.kind, scope);
     const views = (objects ?? []).flatMap((object) => {
       const view = watcher.view(object);
       return view !== undefined && watcher.matters(view) ? [view] : [];
     });
-    if (objects) watcher.shelf?.(shelves).replace(views, scope);
+    if (objects) watcher.cache?.(caches).replace(views, scope);
     return () => views.flatMap((view) => watcher.detect?.(view, nowMs, around) ?? []);
   }
 
-  async function events(fieldSelector: string, matters: (event: EventView) => boolean): Promise<Sighting[]> {
+  async function events(fieldSelector: string, matters: (event: EventView) => boolean): Promise<SurveyedSignal[]> {
     const all = (await listed('Event', namespace, fieldSelector)) ?? [];
     return all.flatMap((object) => {
       const event = readEvent(object);
@@ -76,11 +76,11 @@ export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): 
   const isAskedFor = ({ reason }: EventView): boolean => config.extraReasons.some((one) => one.reason === reason);
   // Of a whole cluster there may be a hundred thousand.
   const of = namespace === undefined ? tellOfTheCluster.map((kind) => `,involvedObject.kind=${kind}`) : [''];
-  const told = of.flatMap((only) => [
+  const fromEvents = of.flatMap((only) => [
     events(`type=Warning${only}`, () => true),
     ...(config.extraReasons.length > 0 ? [events(`type!=Warning${only}`, isAskedFor)] : []),
   ]);
   const looks = await Promise.all(listings);
   const fromStatus = looks.flatMap((tell) => tell().map((signal) => ({ signal })));
-  return { sightings: [...fromStatus, ...(await Promise.all(told)).flat()], unread };
+  return { sightings: [...fromStatus, ...(await Promise.all(fromEvents)).flat()], unread };
 }

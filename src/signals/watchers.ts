@@ -47,7 +47,7 @@ export interface Surroundings {
 export type PlacedPod = Pick<PodView, 'namespace' | 'name' | 'uid' | 'owner'> & { node: string };
 
 /** What one watch holds for the others. */
-interface Shelf<V> {
+interface Cache<V> {
   set(view: V): void;
   delete(uid: string): void;
   /** All there are in this namespace, or with undefined anywhere. */
@@ -59,9 +59,9 @@ interface Kept {
   namespace: string;
 }
 
-function createShelf<V extends Kept, K extends Kept>(keep: (view: V) => K | undefined) {
+function createCache<V extends Kept, K extends Kept>(keep: (view: V) => K | undefined) {
   const kept = new Map<string, K>();
-  const shelf = {
+  const cache = {
     set(view: V): void {
       const slim = keep(view);
       if (slim) kept.set(view.uid, slim);
@@ -71,7 +71,7 @@ function createShelf<V extends Kept, K extends Kept>(keep: (view: V) => K | unde
     replace(views: readonly V[], namespace: string | undefined): void {
       for (const { uid, namespace: own } of kept.values())
         if (namespace === undefined || namespace === own) kept.delete(uid);
-      views.forEach(shelf.set);
+      views.forEach(cache.set);
     },
     forget(isLeft: (namespace: string) => boolean): void {
       for (const { uid, namespace } of kept.values()) if (isLeft(namespace)) kept.delete(uid);
@@ -79,7 +79,7 @@ function createShelf<V extends Kept, K extends Kept>(keep: (view: V) => K | unde
     find: (isIt: (one: K) => boolean): K | undefined => [...kept.values()].find(isIt),
     all: (): K[] => [...kept.values()],
   };
-  return shelf;
+  return cache;
 }
 
 /**
@@ -87,10 +87,10 @@ function createShelf<V extends Kept, K extends Kept>(keep: (view: V) => K | unde
  * pods that are not ready (their names), claims that wait, and StorageClasses, of which there are few.
  */
 export function createSurroundings() {
-  const nodes = createShelf(({ uid, namespace, name, isLeaving }: NodeView) => ({ uid, namespace, name, isLeaving }));
-  const classes = createShelf((one: StorageClassView) => one);
-  const claims = createShelf((one: ClaimView) => one);
-  const pods = createShelf((pod: PodView): PlacedPod | undefined => {
+  const nodes = createCache(({ uid, namespace, name, isLeaving }: NodeView) => ({ uid, namespace, name, isLeaving }));
+  const classes = createCache((one: StorageClassView) => one);
+  const claims = createCache((one: ClaimView) => one);
+  const pods = createCache((pod: PodView): PlacedPod | undefined => {
     const { namespace, name, uid, node, owner } = pod;
     return node === undefined || isFinished(pod) ? undefined : { namespace, name, uid, node, ...(owner && { owner }) };
   });
@@ -110,18 +110,18 @@ export function createSurroundings() {
     podsOn: (node) => pods.all().filter((pod) => pod.node === node && around.isDownWithItsNode(pod)),
     waitingClaims: () => claims.all().filter(({ phase }) => phase === 'Pending'),
   };
-  const knownClasses: Shelf<StorageClassView> = {
+  const knownClasses: Cache<StorageClassView> = {
     ...classes,
     replace(views) {
       areClassesKnown = true;
       classes.replace(views, undefined);
     },
   };
-  return { around, shelves: { nodes, pods, claims, classes: knownClasses } };
+  return { around, caches: { nodes, pods, claims, classes: knownClasses } };
 }
 
 export const nothingKnown: Surroundings = createSurroundings().around;
-type Shelves = ReturnType<typeof createSurroundings>['shelves'];
+type Caches = ReturnType<typeof createSurroundings>['caches'];
 
 /** What is made of one kind of object. */
 export interface Watcher<V> {
@@ -132,7 +132,7 @@ export interface Watcher<V> {
   /** Without it: never a failure itself. */
   detect?(view: V, nowMs: number, around: Surroundings): Signal[];
   /** Where it is held for the others. */
-  shelf?(shelves: Shelves): Shelf<V>;
+  cache?(caches: Caches): Cache<V>;
   /** What these news (or that one is gone) say about others that were seen before. */
   echo?(news: readonly V[], around: Surroundings): Signal[];
 }
@@ -144,7 +144,7 @@ const pods: Watcher<PodView> = {
   matters: ({ ready, phase, containers }) =>
     phase !== 'Succeeded' && (!ready || containers.some(({ ended }) => ended?.reason === 'OOMKilled')),
   detect: detectPod,
-  shelf: (shelves) => shelves.pods,
+  cache: (caches) => caches.pods,
 };
 
 const deployments: Watcher<DeploymentView> = {
@@ -173,7 +173,7 @@ const claims: Watcher<ClaimView> = {
   view: viewClaim,
   matters: ({ phase }) => phase !== 'Bound',
   detect: (claim, _nowMs, around) => detectClaim(claim, around.classOf(claim.storageClass)),
-  shelf: (shelves) => shelves.claims,
+  cache: (caches) => caches.claims,
 };
 
 const autoscalers: Watcher<AutoscalerView> = {
@@ -188,7 +188,7 @@ const nodes: Watcher<NodeView> = {
   view: viewNode,
   matters: (node) => nodeTroubles(node).length > 0,
   detect: detectNode,
-  shelf: (shelves) => shelves.nodes,
+  cache: (caches) => caches.nodes,
   echo: (down, around) => down.flatMap(({ name }) => around.podsOn(name).map((pod) => downWithItsNode(pod, name))),
 };
 
@@ -197,7 +197,7 @@ const storageClasses: Watcher<StorageClassView> = {
   kind: 'StorageClass',
   view: viewStorageClass,
   matters: () => true,
-  shelf: (shelves) => shelves.classes,
+  cache: (caches) => caches.classes,
   echo: (_news, around) =>
     around.waitingClaims().flatMap((claim) => detectClaim(claim, around.classOf(claim.storageClass))),
 };

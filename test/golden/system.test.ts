@@ -1,21 +1,21 @@
 import { test } from 'node:test';
-import type { About } from '../../src/kube/notice.ts';
+import type { NoticeSubject } from '../../src/kube/notice.ts';
 import { composeSystem } from '../../src/notices/cards/system-words.ts';
 import { at } from '../support/fixes.ts';
 import { compareWords } from './compare.ts';
 
 /* What tapfix says about itself. */
 
-const blind = (from: string, why: (About & { what: 'blind' })['why'] = 'unreachable'): About => ({ what: 'blind', from, until: at('03:09:20'), why });
-const unseen = (kinds: string[], over: { namespace?: string; until?: string } = {}): About => ({
+const blind = (from: string, why: (NoticeSubject & { what: 'blind' })['why'] = 'unreachable'): NoticeSubject => ({ what: 'blind', from, until: at('03:09:20'), why });
+const unseen = (kinds: string[], over: { namespace?: string; until?: string } = {}): NoticeSubject => ({
   what: 'unseen',
   ...(over.namespace && { namespace: over.namespace }),
   parts: kinds.map((kind) => ({ kind, from: at('03:02:10'), ...(over.until && { until: over.until }), why: 'forbidden' })),
 });
-const refused = (until?: string): About => ({ what: 'refused', from: at('03:02:10'), ...(until && { until }), problem: 'approval.approvers[1].telegram must be a number (line 31)' });
+const refused = (until?: string): NoticeSubject => ({ what: 'refused', from: at('03:02:10'), ...(until && { until }), problem: 'approval.approvers[1].telegram must be a number (line 31)' });
 const kinds = ['Pod', 'Event', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job'];
 
-const scenes: [string, About, number][] = [
+const scenes: [string, NoticeSubject, number][] = [
   ['system blind', blind(at('03:02:10')), 0],
   ['system blind three found', blind(at('03:02:10')), 3],
   ['system blind since yesterday', blind('2026-11-15T22:10:00Z', 'silent'), 1],

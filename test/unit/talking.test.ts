@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTalking } from '../../src/app/channel-registry.ts';
+import { createChannelRegistry } from '../../src/app/channel-registry.ts';
 import type { Channel, ChannelName } from '../../src/channels/channel.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createReadiness } from '../../src/ops/readiness.ts';
@@ -29,7 +29,7 @@ test('channels come and go: nothing is received before all is listed, and one th
   const listed = Promise.withResolvers<void>();
   const stop = new AbortController();
   const readiness = createReadiness();
-  const talking = createTalking({
+  const talking = createChannelRegistry({
     clock,
     metrics: createMetrics(),
     readiness,

@@ -3,20 +3,20 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Answer } from '../channel.ts';
 import { ofStatus, SlackTrouble, troubleOf } from './failures.ts';
-import type { Deed } from './presses.ts';
+import type { SlackInteraction } from './presses.ts';
 import { escapeText, type Rendered, renderSlack } from './render.ts';
-import type { Patience, WebClient } from './slack-client.ts';
+import type { CallPatience, WebClient } from './slack-client.ts';
 
-export interface AnswersDeps {
+export interface SlackAnswersDeps {
   web: () => Promise<WebClient>;
-  patience: Patience;
+  patience: CallPatience;
   clock: Clock;
   log: Log;
 }
 
 /** Says to people what became of what they did; for their eyes only. Never throws: what cannot be said is a line in the log. */
-export interface Answers {
-  to(deed: Deed, answer: Answer): Promise<void>;
+export interface SlackAnswers {
+  to(interaction: SlackInteraction, answer: Answer): Promise<void>;
 }
 
 type Words = Pick<Rendered, 'text'> & Partial<Rendered>;
@@ -25,16 +25,16 @@ type Words = Pick<Rendered, 'text'> & Partial<Rendered>;
 const mostTries = 3;
 const longestPauseMs = 3_000;
 
-export function createAnswers({ web, patience, clock, log }: AnswersDeps): Answers {
-  async function to(deed: Deed, answer: Answer): Promise<void> {
+export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): SlackAnswers {
+  async function to(interaction: SlackInteraction, answer: Answer): Promise<void> {
     // What went well is seen on the card itself; of a command nothing is seen but the answer.
-    const isHeard = answer.alert || deed.command !== undefined;
-    if (answer.say && isHeard) await patiently(deed, () => say(deed, { text: escapeText(answer.say) }));
+    const isHeard = answer.alert || interaction.command !== undefined;
+    if (answer.say && isHeard) await patiently(interaction, () => say(interaction, { text: escapeText(answer.say) }));
     const { show } = answer;
-    if (show) await patiently(deed, () => say(deed, renderSlack(show), answer.inPlace));
+    if (show) await patiently(interaction, () => say(interaction, renderSlack(show), answer.inPlace));
   }
 
-  async function patiently({ press }: Deed, call: () => Promise<unknown>): Promise<void> {
+  async function patiently({ press }: SlackInteraction, call: () => Promise<unknown>): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         return void (await call());
@@ -50,7 +50,11 @@ export function createAnswers({ web, patience, clock, log }: AnswersDeps): Answe
   }
 
   /** What only one person sees can be changed, and seen where we are no member, only over the address that Slack gave with it. */
-  async function say({ press, command, responseUrl }: Deed, words: Words, inPlace = false): Promise<unknown> {
+  async function say(
+    { press, command, responseUrl }: SlackInteraction,
+    words: Words,
+    inPlace = false,
+  ): Promise<unknown> {
     const { by, place } = press ?? command;
     if (responseUrl && (inPlace || command)) return respond(responseUrl, { ...words, replace_original: inPlace });
     const user = by.replace('slack:', '');

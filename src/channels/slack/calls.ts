@@ -1,6 +1,6 @@
 import { type Clock, untilAborted } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { asOutboxError, tokenRetryMs, type Trouble, troubleIn, troubleOf } from './failures.ts';
+import { asOutboxError, tokenRetryMs, type SlackProblem, troubleIn, troubleOf } from './failures.ts';
 import { createWebClient, type Endpoint, type WebClient } from './slack-client.ts';
 
 export interface CallsDeps {
@@ -21,15 +21,15 @@ export interface Calls {
   /** Tries the token again and again though there is nothing to say: better now than when there is. */
   keepChecking(signal: AbortSignal): Promise<void>;
   /** What went wrong last, with the token or in a channel that is still ours, and has not gone well since. */
-  trouble(): Trouble | undefined;
+  trouble(): SlackProblem | undefined;
 }
 
 const checkEveryMs = 300_000;
 
 export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps): Calls {
   let client: { token: string; web: WebClient } | undefined;
-  const inChannel = new Map<string, Trouble>();
-  let ofToken: Trouble | undefined;
+  const inChannel = new Map<string, SlackProblem>();
+  let ofToken: SlackProblem | undefined;
 
   async function web(): Promise<WebClient> {
     const token = await botToken();
@@ -50,7 +50,7 @@ export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps):
     }
   }
 
-  async function check(): Promise<Trouble | undefined> {
+  async function check(): Promise<SlackProblem | undefined> {
     try {
       await (await web()).auth.test();
       return undefined;
@@ -71,6 +71,7 @@ export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps):
     }
   }
 
-  const trouble = (): Trouble | undefined => ofToken ?? own().flatMap((channel) => inChannel.get(channel) ?? [])[0];
+  const trouble = (): SlackProblem | undefined =>
+    ofToken ?? own().flatMap((channel) => inChannel.get(channel) ?? [])[0];
   return { web, about, keepChecking, trouble };
 }

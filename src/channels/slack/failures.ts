@@ -2,7 +2,7 @@ import { webApi } from '@slack/bolt';
 import { RetryLater, UserError } from '../../lib/errors.ts';
 
 /** What is wrong with Slack, in words that may be logged. */
-export interface Trouble {
+export interface SlackProblem {
   kind:
     | 'NoToken'
     | 'TokenRefused'
@@ -20,11 +20,11 @@ export interface Trouble {
   retryMs?: number;
 }
 
-/** Trouble that we noticed ourselves. */
+/** SlackProblem that we noticed ourselves. */
 export class SlackTrouble extends Error {
   override readonly name = 'SlackTrouble';
-  readonly trouble: Trouble;
-  constructor(trouble: Trouble) {
+  readonly trouble: SlackProblem;
+  constructor(trouble: SlackProblem) {
     super(trouble.say);
     this.trouble = trouble;
   }
@@ -39,7 +39,7 @@ export function noToken(what: 'bot' | 'app'): SlackTrouble {
   return new SlackTrouble({ kind: 'NoToken', say, retryMs: tokenRetryMs });
 }
 
-export const garbage = (): Trouble => ({
+export const garbage = (): SlackProblem => ({
   kind: 'Garbage',
   say: 'Slack answered with something that is not its API',
   retryMs: otherwiseMs,
@@ -55,7 +55,7 @@ const channelErrors: Readonly<Record<string, string>> = {
 };
 
 /** Every error is classified here and nowhere else; `whose` token the call was made with. */
-export function troubleOf(error: unknown, whose: 'bot' | 'app' = 'bot'): Trouble {
+export function troubleOf(error: unknown, whose: 'bot' | 'app' = 'bot'): SlackProblem {
   if (error instanceof SlackTrouble) return error.trouble;
   // A token file that is there and cannot be read.
   if (error instanceof UserError) return { kind: 'NoToken', say: error.message, retryMs: tokenRetryMs };
@@ -69,7 +69,7 @@ export function troubleOf(error: unknown, whose: 'bot' | 'app' = 'bot'): Trouble
 }
 
 /** The same of a call about one channel. */
-export function troubleIn(channel: string, error: unknown): Trouble {
+export function troubleIn(channel: string, error: unknown): SlackProblem {
   const found = troubleOf(error);
   return found.kind === 'NoSuchChannel' ? { ...found, say: `tapfix cannot write to ${channel}: ${found.say}` } : found;
 }
@@ -79,7 +79,7 @@ interface Answer {
   needed?: unknown;
 }
 
-function ofAnswer({ error, needed }: Answer, whose: 'bot' | 'app'): Trouble {
+function ofAnswer({ error, needed }: Answer, whose: 'bot' | 'app'): SlackProblem {
   // Of a page instead of an answer the library makes an "error" that is the whole page.
   if (typeof error !== 'string' || !/^[a-z0-9_.:-]{1,60}$/.test(error)) return garbage();
   if (tokenErrors.test(error))
@@ -100,18 +100,18 @@ function ofAnswer({ error, needed }: Answer, whose: 'bot' | 'app'): Trouble {
 const scope = (needed: unknown): string =>
   typeof needed === 'string' && /^[\w:.,-]{1,80}$/.test(needed) ? needed : 'it needs';
 
-const tooFast = (seconds: number): Trouble => ({
+const tooFast = (seconds: number): SlackProblem => ({
   kind: 'TooFast',
   say: `Slack asks to wait ${seconds} s`,
   retryMs: seconds * 1000,
 });
 
-export const ofStatus = (status: number): Trouble =>
+export const ofStatus = (status: number): SlackProblem =>
   status >= 500
     ? { kind: 'ServerError', say: `Slack is in trouble (HTTP ${status})`, retryMs: otherwiseMs }
     : { kind: 'Garbage', say: `Slack answered HTTP ${status}, which its API never does`, retryMs: otherwiseMs };
 
-function unreachable(error: unknown): Trouble {
+function unreachable(error: unknown): SlackProblem {
   const why = namesIn(error).at(-1);
   return { kind: 'Unreachable', say: `Slack cannot be reached (${why ?? 'no answer'})`, retryMs: otherwiseMs };
 }
@@ -127,7 +127,7 @@ function namesIn(error: unknown): string[] {
 }
 
 /** For the outbox: again and when, or never. The vendor's error itself stays here. */
-export const asOutboxError = ({ say, retryMs }: Trouble): Error =>
+export const asOutboxError = ({ say, retryMs }: SlackProblem): Error =>
   retryMs === undefined ? new Error(say) : new RetryLater(say, retryMs);
 
 const refusedBecause = (error: unknown, pattern: RegExp): boolean =>

@@ -3,21 +3,21 @@ import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Answer, Command, Handlers, Place, Press } from '../channel.ts';
-import type { Answers } from './answers.ts';
+import type { SlackAnswers } from './answers.ts';
 import type { Envelope } from './socket.ts';
 
 /** What somebody did, what is the same each time Slack delivers it, and where an answer can go. */
-export type Deed = { key: string; responseUrl?: string | undefined } & (
+export type SlackInteraction = { key: string; responseUrl?: string | undefined } & (
   { press: Press; command?: never } | { command: Command; press?: never }
 );
 
 /** One row per type of envelope that is of any use. */
-const readers: Readonly<Record<string, (envelope: Envelope) => Deed | undefined>> = {
+const readers: Readonly<Record<string, (envelope: Envelope) => SlackInteraction | undefined>> = {
   interactive: pressIn,
   slash_commands: slashIn,
   events_api: mentionIn,
 };
-const deedIn = (envelope: Envelope): Deed | undefined => readers[envelope.type]?.(envelope);
+const interactionIn = (envelope: Envelope): SlackInteraction | undefined => readers[envelope.type]?.(envelope);
 
 /** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload, as far as it is needed. */
 const blockActions = z.object({
@@ -33,7 +33,7 @@ const blockActions = z.object({
   response_url: z.url().optional(),
 });
 
-function pressIn({ envelope_id, body }: Envelope): Deed | undefined {
+function pressIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = blockActions.safeParse(body);
   if (!parsed.success) return undefined;
   const { user, container, actions, response_url } = parsed.data;
@@ -67,7 +67,7 @@ const slashCommand = z.object({
   response_url: z.url().optional(),
 });
 
-function slashIn({ envelope_id, body }: Envelope): Deed | undefined {
+function slashIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = slashCommand.safeParse(body);
   if (!parsed.success) return undefined;
   const { text, user_id, user_name, channel_id, trigger_id, response_url } = parsed.data;
@@ -93,7 +93,7 @@ const mention = z.object({
 });
 
 /** Whoever writes in a card's thread speaks of that card. */
-function mentionIn({ envelope_id, body }: Envelope): Deed | undefined {
+function mentionIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = mention.safeParse(body);
   if (!parsed.success) return undefined;
   const { event_id, event } = parsed.data;
@@ -123,7 +123,7 @@ const mostRemembered = 1_000;
 const lastAnswersMs = 2_000;
 
 interface PressesDeps {
-  answers: Answers;
+  answers: SlackAnswers;
   clock: Clock;
   log: Log;
 }
@@ -148,7 +148,7 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
 
   /** Acknowledged when it is decided: were we killed before, Slack would tell the presser. But never late. */
   async function handle(envelope: Envelope, handlers: Handlers): Promise<void> {
-    const found = deedIn(envelope);
+    const found = interactionIn(envelope);
     const decided = found && (decisions.get(found.key) ?? begin(found, handlers));
     const done = new AbortController();
     if (decided) await Promise.race([decided, clock.sleep(ackWithinMs, done.signal)]);
@@ -160,17 +160,17 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
     }
   }
 
-  function begin(deed: Deed, handlers: Handlers): Promise<void> {
-    const answer = decide(deed, handlers);
-    const answered = answer.then((said) => answers.to(deed, said)).finally(() => underWay.delete(answered));
+  function begin(interaction: SlackInteraction, handlers: Handlers): Promise<void> {
+    const answer = decide(interaction, handlers);
+    const answered = answer.then((said) => answers.to(interaction, said)).finally(() => underWay.delete(answered));
     underWay.add(answered);
     const decided = answer.then(() => undefined);
-    decisions.set(deed.key, decided);
+    decisions.set(interaction.key, decided);
     for (const oldest of decisions.keys()) if (decisions.size > mostRemembered) decisions.delete(oldest);
     return decided;
   }
 
-  async function decide({ press, command }: Deed, { onPress, onCommand }: Handlers): Promise<Answer> {
+  async function decide({ press, command }: SlackInteraction, { onPress, onCommand }: Handlers): Promise<Answer> {
     try {
       return await (press ? onPress(press) : onCommand(command));
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
 import { cut } from '../../lib/text.ts';
-import type { Button, Card, Dot, Line, Message, Row } from '../../notices/cards/message.ts';
+import type { Button, Card, Dot, Line, Message, CardRow } from '../../notices/cards/message.ts';
 import { dots, insteadOfCommand } from '../lines.ts';
 
 /**
@@ -111,8 +111,8 @@ const fits = (blocks: readonly Block[]): boolean =>
 export function renderPlainly(message: Message): Rendered {
   const { title, cards } = message;
   for (let shown = cards.length; ; shown--) {
-    const left = cards.length - shown;
-    const rest = left > 0 ? [plainly(`and ${left} more: kubectl get fix -A`)] : [];
+    const remaining = cards.length - shown;
+    const rest = remaining > 0 ? [plainly(`and ${remaining} more: kubectl get fix -A`)] : [];
     const blocks = [
       ...(title ? [plainly(headline(title.dot, title.text, 150))] : []),
       ...cards.slice(0, shown).flatMap((card) => [plainly(headline(card.dot, card.headline, 150)), ...actions(card)]),
@@ -171,12 +171,12 @@ function bodyOf(card: Card, room: Room): Piece[] {
   return rows.length > 0 && footer.length > 0 ? [...rows, blank, ...footer] : [...rows, ...footer];
 }
 
-function rowOf({ label, lines, fold }: Row, room: Room): Piece[] {
+function rowOf({ label, lines, fold }: CardRow, room: Room): Piece[] {
   const name: Run = { text: cut(label, 30), bold: true };
   const kept = lines.slice(0, room.lines);
-  const left = lines.length - kept.length;
+  const remaining = lines.length - kept.length;
   const pieces = kept.flatMap((line) => piecesOf(line, room));
-  if (left > 0) pieces.push([{ text: `… ${left} more` }]);
+  if (remaining > 0) pieces.push([{ text: `… ${remaining} more` }]);
   if (fold) return [[name], { quote: pieces.map(asWords) }];
   const [first, ...others] = pieces;
   return Array.isArray(first) ? [[name, { text: '  ' }, ...first], ...others] : [[name], ...pieces];

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 export type WebClient = webApi.WebClient;
 
 /** How long Slack may take before it counts as gone; the library waits for ever, or for minutes. */
-export interface Patience {
+export interface CallPatience {
   /** Long, because what is given up may have arrived all the same, and would then be there twice. */
   callMs: number;
   handshakeMs: number;
@@ -12,12 +12,12 @@ export interface Patience {
   helloMs: number;
   pongMs: number;
 }
-export const usualPatience: Patience = { callMs: 30_000, handshakeMs: 5_000, helloMs: 15_000, pongMs: 5_000 };
+export const usualPatience: CallPatience = { callMs: 30_000, handshakeMs: 5_000, helloMs: 15_000, pongMs: 5_000 };
 
 /** Where Slack is, and how long it may take. */
 export interface Endpoint {
   apiUrl: string;
-  patience: Patience;
+  patience: CallPatience;
 }
 
 const nothing = (): void => undefined;

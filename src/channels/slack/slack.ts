@@ -7,7 +7,7 @@ import { createCalls } from './calls.ts';
 import { garbage, isBadMarkup, isGone, noToken, SlackTrouble, troubleOf } from './failures.ts';
 import { createPresses } from './presses.ts';
 import { type Rendered, renderPlainly, renderSlack } from './render.ts';
-import { type Patience, usualPatience } from './slack-client.ts';
+import { type CallPatience, usualPatience } from './slack-client.ts';
 import { createReceiver, type Receiver } from './socket.ts';
 
 type ReadToken = () => Promise<string | undefined>;
@@ -20,7 +20,7 @@ export interface SlackDeps {
   channels: () => readonly string[];
   log: Log;
   clock: Clock;
-  patience?: Patience;
+  patience?: CallPatience;
 }
 
 /** Slack as a channel: posts over its Web API, presses over Socket Mode, so that no port is open to the internet. */

@@ -3,7 +3,7 @@ import { Agent, buildConnector } from 'undici';
 import { type Clock, untilAborted } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ChannelHealth } from '../channel.ts';
-import { SlackTrouble, type Trouble, troubleOf } from './failures.ts';
+import { SlackTrouble, type SlackProblem, troubleOf } from './failures.ts';
 import { createSocketClient, type Endpoint, type SocketClient } from './slack-client.ts';
 
 /** Something that Slack pushed. It repeats what was not acknowledged within three seconds, or says so to the presser. */
@@ -64,8 +64,8 @@ async function openInTime(client: SocketClient, { clock, endpoint: { patience } 
   }
 }
 
-const noHello: Trouble = { kind: 'Unreachable', say: 'Slack does not greet on its socket', retryMs: 5_000 };
-const switchedOff: Trouble = {
+const noHello: SlackProblem = { kind: 'Unreachable', say: 'Slack does not greet on its socket', retryMs: 5_000 };
+const switchedOff: SlackProblem = {
   kind: 'SocketModeOff',
   say: 'Socket Mode is switched off for the Slack app: switch it on in the app’s settings',
   retryMs: 30_000,
@@ -131,7 +131,7 @@ const longestBackOffMs = 30_000;
 /** Receives until the signal aborts, whatever happens to Slack, its sockets or the token. */
 export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: ReceiverDeps): Receiver {
   let open = 0;
-  let trouble: Trouble | undefined;
+  let trouble: SlackProblem | undefined;
   let isSaid = false;
 
   async function keepOpen(index: number, signal: AbortSignal): Promise<void> {
@@ -181,7 +181,7 @@ export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: R
   }
 
   /** One line when the trouble changes, not one per attempt; none while the other socket still hears. */
-  function fails(found: Trouble): void {
+  function fails(found: SlackProblem): void {
     if (open === 0 && (!isSaid || trouble?.kind !== found.kind)) {
       isSaid = true;
       log.warn({ kind: found.kind, reason: found.say }, 'slack does not work');
@@ -200,12 +200,12 @@ export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: R
   };
 }
 
-const cutShort = (farewell: string): Trouble => ({
+const cutShort = (farewell: string): SlackProblem => ({
   kind: 'Disconnected',
   say: `Slack ends its sockets as soon as they are open (${farewell})`,
 });
 
-const backOffMs = (trouble: Trouble, failures: number): number =>
+const backOffMs = (trouble: SlackProblem, failures: number): number =>
   trouble.kind === 'TooFast' || trouble.kind === 'NoToken'
     ? (trouble.retryMs ?? longestBackOffMs)
     : Math.min(firstBackOffMs * 2 ** failures, longestBackOffMs);

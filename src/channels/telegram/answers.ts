@@ -7,7 +7,7 @@ import type { Message } from '../../notices/cards/message.ts';
 import type { Answer, Command, Place, Press } from '../channel.ts';
 import { asOutboxError, isStalePress } from './failures.ts';
 
-export interface AnswersDeps {
+export interface TelegramAnswersDeps {
   api: () => Promise<Api>;
   post(place: Place, message: Message, replyTo?: string): Promise<string>;
   edit(place: Place, id: string, message: Message): Promise<void>;
@@ -16,7 +16,7 @@ export interface AnswersDeps {
 }
 
 /** Says to people what became of what they did. They never throw: an answer that cannot be given is a line in the log. */
-export interface Answers {
+export interface TelegramAnswers {
   toPress(id: string, press: Press | undefined, answer: Answer): Promise<void>;
   toCommand(command: Command, message: number, answer: Answer): Promise<void>;
 }
@@ -27,7 +27,7 @@ const maxAnswer = 200;
 const mostTries = 3;
 const longestPauseMs = 3_000;
 
-export function createAnswers({ api, post, edit, log, clock }: AnswersDeps): Answers {
+export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDeps): TelegramAnswers {
   function giveUp(what: 'press' | 'command', why: { reason: string; tries: number }): void {
     if (what === 'press') log.warn(why, 'press not answered');
     else log.warn(why, 'command not answered');

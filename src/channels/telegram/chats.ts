@@ -1,7 +1,7 @@
 import { GrammyError } from 'grammy';
 import type { Log } from '../../lib/log.ts';
 import { ChatMoved, type Place } from '../channel.ts';
-import { type Trouble, troubleIn } from './failures.ts';
+import { type TelegramTrouble, troubleIn } from './failures.ts';
 
 /** Which chats can be written to, and where those went that became a supergroup. */
 export interface Chats {
@@ -14,13 +14,13 @@ export interface Chats {
   /** What belongs there is said in the chat itself, rather than nowhere: one line for each topic. */
   withoutTopic(place: Place): void;
   /** What went wrong last in one that is still ours, and has not gone well since. */
-  trouble(): Trouble | undefined;
+  trouble(): TelegramTrouble | undefined;
 }
 
 export function createChats(log: Log, own: () => readonly string[]): Chats {
   const movedTo = new Map<string, string>();
   const noTopic = new Set<string>();
-  const inChat = new Map<string, Trouble>();
+  const inChat = new Map<string, TelegramTrouble>();
 
   function moved(from: string, to: string): void {
     if (movedTo.get(from) === to || from === to) return;

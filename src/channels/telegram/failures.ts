@@ -3,7 +3,7 @@ import { RetryLater, UserError } from '../../lib/errors.ts';
 import { ChatMoved } from '../channel.ts';
 
 /** What is wrong with Telegram, in words that may be logged: the library's own errors can hold the token. */
-export interface Trouble {
+export interface TelegramTrouble {
   kind:
     | 'NoToken'
     | 'TokenRefused'
@@ -26,7 +26,7 @@ export class NoToken extends Error {
 const otherwiseMs = 5_000;
 const tokenRetryMs = 30_000;
 
-export function troubleOf(error: unknown): Trouble {
+export function troubleOf(error: unknown): TelegramTrouble {
   if (error instanceof NoToken) {
     return {
       kind: 'NoToken',
@@ -65,7 +65,7 @@ const isAboutTheChat = ({ error_code, description }: GrammyError): boolean =>
   (error_code === 400 && /chat not found|CHAT_WRITE_FORBIDDEN|not enough rights/i.test(description));
 
 /** The same of a call about one chat, with what to do about it. */
-export function troubleIn(chat: string, error: unknown): Trouble {
+export function troubleIn(chat: string, error: unknown): TelegramTrouble {
   const found = troubleOf(error);
   if (found.kind !== 'NoSuchChat') return found;
   const say = `tapfix cannot write to ${chat}: ${wayInto(chat)}, or check its id in channels.telegram; ${found.say}`;
@@ -77,7 +77,7 @@ const wayInto = (chat: string): string =>
   chat.startsWith('-') ? 'add the bot to that chat' : 'press Start in the chat with the bot';
 
 /** A page instead of JSON is not the network's fault; grammY calls both the same. */
-function ofNetwork({ error }: HttpError): Trouble {
+function ofNetwork({ error }: HttpError): TelegramTrouble {
   const cause = error as { code?: string; type?: string; name?: string } | undefined;
   if (cause?.type === 'invalid-json') {
     return { kind: 'Garbage', say: 'Telegram answered with something that is not its API', retryMs: otherwiseMs };

@@ -13,9 +13,9 @@ import {
   type Place,
   type Press,
 } from '../channel.ts';
-import type { Answers } from './answers.ts';
+import type { TelegramAnswers } from './answers.ts';
 import type { Chats } from './chats.ts';
-import { type Trouble, troubleIn, troubleOf } from './failures.ts';
+import { type TelegramTrouble, troubleIn, troubleOf } from './failures.ts';
 
 /** What somebody pressed; undefined: not a button of a message that can be known. */
 function pressOf({ data, from, message }: CallbackQuery, botId: number): Press | undefined {
@@ -56,7 +56,7 @@ function placeOf(message: NonNullable<CallbackQuery['message']>): Place {
 
 interface PollerDeps {
   api: () => Promise<Api>;
-  answers: Answers;
+  answers: TelegramAnswers;
   chats: Chats;
   /** The chats of the configuration in force. */
   own: () => readonly string[];
@@ -77,7 +77,7 @@ const lastAnswersMs = 2_000;
  * Presses made while we were down are still there (Telegram keeps them for a day) and are honoured.
  */
 export function createPoller({ api, answers, chats, own, log, clock }: PollerDeps): Pick<Channel, 'run' | 'health'> {
-  let trouble: Trouble | undefined;
+  let trouble: TelegramTrouble | undefined;
   let health: ChannelHealth = { ok: false, detail: 'connecting' };
   const answering = new Set<Promise<void>>();
   let introduced: { bot: Api; chats: Set<string> } | undefined;
@@ -212,7 +212,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
   }
 
   /** One line when the trouble changes, not one per attempt. */
-  function fails(found: Trouble): void {
+  function fails(found: TelegramTrouble): void {
     health = { ok: false, detail: found.say };
     if (trouble?.kind !== found.kind) log.warn({ kind: found.kind, reason: found.say }, 'telegram does not work');
     trouble = found;
@@ -221,7 +221,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
   return { run, health: () => health };
 }
 
-const backOffMs = (trouble: Trouble, failures: number): number =>
+const backOffMs = (trouble: TelegramTrouble, failures: number): number =>
   trouble.kind === 'TooFast' || trouble.kind === 'NoToken'
     ? (trouble.retryMs ?? longestBackOffMs)
     : Math.min(firstBackOffMs * 2 ** failures, longestBackOffMs);

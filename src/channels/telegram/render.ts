@@ -1,6 +1,6 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import { cut } from '../../lib/text.ts';
-import type { Card, Line, Message, Row } from '../../notices/cards/message.ts';
+import type { Card, Line, Message, CardRow } from '../../notices/cards/message.ts';
 import { dots, insteadOfCommand } from '../lines.ts';
 
 /** How a message is dressed: in Telegram's HTML, or not at all. */
@@ -106,13 +106,13 @@ function renderCard(card: Card, style: Style): string {
 const isShort = (card: Card): boolean =>
   card.subtitle === undefined || (card.rows.length === 0 && card.footer.length < 3);
 
-function renderRow(row: Row, style: Style): string {
+function renderRow(row: CardRow, style: Style): string {
   const kept = row.lines.slice(0, style.room.lines);
-  const left = row.lines.length - kept.length;
+  const remaining = row.lines.length - kept.length;
   // What is folded holds no other block: https://core.telegram.org/bots/api#formatting-options
   const inside = row.fold ? { ...style, exact: (text: string): string => text } : style;
   const lines = kept.map((line) => renderLine(line, inside));
-  if (left > 0) lines.push(`… ${left} more`);
+  if (remaining > 0) lines.push(`… ${remaining} more`);
   const label = style.strong(style.words(cut(row.label, 30)));
   return row.fold ? `${label}\n${style.folded(lines.join('\n'))}` : `${label}  ${lines.join('\n')}`;
 }

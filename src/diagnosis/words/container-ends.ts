@@ -61,10 +61,10 @@ export function lastWordsOf({ lastWords }: ContainerFacts): string | undefined {
 const mostContainers = 2;
 
 /** Of each container that ended, but for the one that the diagnosis is about: "container proxy exits 137 (SIGKILL) after 2 s, 4 restarts". */
-export function othersInWords(pods: readonly PodFacts[], told: string): string[] {
+export function othersInWords(pods: readonly PodFacts[], named: string): string[] {
   const ended = pods
     .flatMap(({ containers }) => containers)
-    .filter(({ state }) => state.ended && !state.ready && state.name !== told);
+    .filter(({ state }) => state.ended && !state.ready && state.name !== named);
   const worst = new Map<string, ContainerView>();
   for (const { state } of ended)
     if ((worst.get(state.name)?.restarts ?? -1) < state.restarts && state.ended?.exitCode !== 0)

@@ -15,7 +15,7 @@ import { encodePress, verbIn } from '../payload.ts';
 import { startOf } from '../plan/waiting.ts';
 import { canBeApproved, type CardContext, isPending } from './card-context.ts';
 import { decidedAt, endedAt, isUnattended, mayBeProposedAgain, shownPhase, wasInterrupted } from './head.ts';
-import type { Button, Line, Row } from './message.ts';
+import type { Button, Line, CardRow } from './message.ts';
 import { actionWords, affectedNames, isQuota, isShared, placeOf, whatIsBroken } from './subject.ts';
 import { timesIn } from './times.ts';
 
@@ -71,11 +71,11 @@ function affected(fix: Remediation): string {
 }
 
 /** Changed, Why, Fix, Risk: in the order in which a person asks. */
-export function rowsOf(fix: Remediation, context: CardContext): Row[] {
+export function rowsOf(fix: Remediation, context: CardContext): CardRow[] {
   const say = timesIn(context.timeZone, context.nowMs).localised;
   const { context: facts, diagnosis } = fix.spec;
   const words = actionWords(fix);
-  const rows: Row[] = [
+  const rows: CardRow[] = [
     { label: 'Changed', lines: facts.changed.map(say) },
     { label: 'Why', lines: diagnosis ? [say(diagnosis)] : [] },
     {
@@ -121,7 +121,7 @@ const printing = ({ metadata }: Remediation, field: string): string =>
   `kubectl -n ${metadata.namespace} get fix ${metadata.name} -o jsonpath='{.${field}}'`;
 
 /** What is being done, for those who watch it happen. */
-export function fixRow(fix: Remediation): Row[] {
+export function fixRow(fix: Remediation): CardRow[] {
   const words = actionWords(fix);
   return words ? [{ label: 'Fix', lines: [words.summary, ...diffLines(fix)] }] : [];
 }

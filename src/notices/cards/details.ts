@@ -5,7 +5,7 @@ import { line } from '../../lib/text.ts';
 import { attentionLines, diffLines } from './body.ts';
 import { type CardContext, isPending } from './card-context.ts';
 import { headOf } from './head.ts';
-import type { Line, Message, Row } from './message.ts';
+import type { Line, Message, CardRow } from './message.ts';
 import { actionWords, placeOf } from './subject.ts';
 import { timesIn } from './times.ts';
 
@@ -18,7 +18,7 @@ export function composeDetails(fix: Remediation, events: readonly EventView[] | 
   const subtitle = [placeOf(fix), context.cluster, `Remediation ${name}`].filter(Boolean).join(' · ');
   const times = timesIn(context.timeZone, context.nowMs);
   const { context: facts, diagnosis, incident } = fix.spec;
-  const rows: Row[] = [
+  const rows: CardRow[] = [
     {
       label: 'Class',
       lines: [`${incident.class}, ${incident.severity}, ${incident.object.kind} ${incident.object.name}`],

@@ -185,14 +185,14 @@ export const howItEnded = (fix: Remediation): string =>
   redact(conditionOf(fix, 'Resolved')?.message ?? '').replace(/, nothing was changed$/, '');
 
 /** The reason on a card of what the configuration leaves out by now (left.ts); no stored Remediation has it. */
-export const leftReason = 'Left';
+export const unwatchedReason = 'Left';
 
 /** Nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
 function resolved(fix: Remediation, context: CardContext): string {
   const times = timesIn(context.timeZone, context.nowMs);
   const at = times.at(endedAt(fix));
   const subject = subjectOf(fix);
-  if (conditionOf(fix, 'Resolved')?.reason === leftReason)
+  if (conditionOf(fix, 'Resolved')?.reason === unwatchedReason)
     return `${subject}: ${conditionOf(fix, 'Resolved')?.message}`;
   if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
   if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;

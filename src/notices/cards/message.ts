@@ -13,7 +13,7 @@ export interface Button {
  */
 export type Line = string | { code: string } | { command: string; orElse: string };
 
-export interface Row {
+export interface CardRow {
   /** Changed, Why, Fix, Risk... */
   label: string;
   lines: Line[];
@@ -26,7 +26,7 @@ export interface Card {
   /** The lock-screen line: what is broken, how badly. */
   headline: string;
   subtitle?: string;
-  rows: Row[];
+  rows: CardRow[];
   footer: Line[];
   buttons: Button[][];
 }

@@ -1,5 +1,5 @@
 import type { Why } from '../../kube/contact.ts';
-import type { About, UnseenPart } from '../../kube/notice.ts';
+import type { NoticeSubject, UnseenPart } from '../../kube/notice.ts';
 import { isKnownKind, resources } from '../../kube/resources.ts';
 import { unreachable } from '../../lib/errors.ts';
 import { hashOf } from '../../lib/hash.ts';
@@ -29,18 +29,18 @@ const whyUnseen: Readonly<Record<Why, string>> = {
 type WordContext = Pick<MessageContext, 'cluster' | 'nowMs' | 'timeZone'>;
 
 /** `found`: incidents that were seen only when it could see again. */
-export function composeSystem(about: About, found: number, context: WordContext): Message {
+export function composeSystem(about: NoticeSubject, found: number, context: WordContext): Message {
   const words = wordsOf(about, found, context);
   const card: Card = { dot: 'grey', ...words, subtitle: context.cluster, rows: [], buttons: [] };
   return { cards: [card], silent: true };
 }
 
 /** Of what is shown, as of every other message. */
-export const systemHash = (about: About, found: number): string => hashOf([about, found]);
+export const systemHash = (about: NoticeSubject, found: number): string => hashOf([about, found]);
 
 type Words = Pick<Card, 'headline' | 'footer'> & Partial<Pick<Card, 'dot'>>;
 
-function wordsOf(about: About, found: number, context: WordContext): Words {
+function wordsOf(about: NoticeSubject, found: number, context: WordContext): Words {
   switch (about.what) {
     case 'blind':
       return blindWords(about, found, context);
@@ -53,7 +53,10 @@ function wordsOf(about: About, found: number, context: WordContext): Words {
   }
 }
 
-function refusedWords({ from, until, problem }: About & { what: 'refused' }, { timeZone, nowMs }: WordContext): Words {
+function refusedWords(
+  { from, until, problem }: NoticeSubject & { what: 'refused' },
+  { timeZone, nowMs }: WordContext,
+): Words {
   const times = timesIn(timeZone, nowMs);
   if (until)
     return {
@@ -63,7 +66,7 @@ function refusedWords({ from, until, problem }: About & { what: 'refused' }, { t
   return { dot: 'warning', headline: `config change refused, the old one stays: ${problem}`, footer: [] };
 }
 
-function blindWords(about: About & { what: 'blind' }, found: number, { timeZone, nowMs }: WordContext): Words {
+function blindWords(about: NoticeSubject & { what: 'blind' }, found: number, { timeZone, nowMs }: WordContext): Words {
   const times = timesIn(timeZone, nowMs);
   const when = `${times.minute(about.from)} to ${times.minuteZoned(about.until)}`;
   const news = found > 0 ? `, ${counted(found, 'incident')} found` : '';
@@ -73,7 +76,10 @@ function blindWords(about: About & { what: 'blind' }, found: number, { timeZone,
   };
 }
 
-function unseenWords({ namespace, parts }: About & { what: 'unseen' }, { timeZone, nowMs }: WordContext): Words {
+function unseenWords(
+  { namespace, parts }: NoticeSubject & { what: 'unseen' },
+  { timeZone, nowMs }: WordContext,
+): Words {
   const times = timesIn(timeZone, nowMs);
   const open = parts.filter(({ until }) => !until);
   const shown = open.length > 0 ? open : parts;

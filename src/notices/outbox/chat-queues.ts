@@ -5,7 +5,7 @@ import { type Address, chatKey } from '../plan/route.ts';
  * The messages of each chat have a queue of their own, and so has the plan: a vendor that does not answer holds a
  * worker for as long as its patience lasts, and another chat must not wait for that.
  */
-interface Lanes {
+interface ChatQueues {
   plan(): void;
   planAfter(ms: number): void;
   add(notice: { metadata: { name: string }; spec: Address }): void;
@@ -16,13 +16,13 @@ interface Lanes {
 /** The key of the plan: no Notice is called so. */
 export const planKey = 'plan';
 const perChat = 4;
-const otherLaneMs = 100;
+const otherQueueMs = 100;
 
-export function createLanes({ handle, ...rest }: Omit<QueueDeps, 'concurrency'>): Lanes {
+export function createChatQueues({ handle, ...rest }: Omit<QueueDeps, 'concurrency'>): ChatQueues {
   const underWay = new Set<string>();
-  /** A message whose chat has a new id is in two lanes for a moment: it would be sent in both. */
+  /** A message whose chat has a new id is in two queues for a moment: it would be sent in both. */
   async function once(key: string): Promise<Outcome> {
-    if (underWay.has(key)) return { againInMs: otherLaneMs };
+    if (underWay.has(key)) return { againInMs: otherQueueMs };
     underWay.add(key);
     try {
       return await handle(key);
@@ -33,16 +33,16 @@ export function createLanes({ handle, ...rest }: Omit<QueueDeps, 'concurrency'>)
   const deps = { ...rest, handle: once };
   const planning = createQueue({ ...deps, concurrency: 1 });
   const chats = new Map<string, Queue>();
-  function laneOf(address: Address): Queue {
+  function queueOf(address: Address): Queue {
     const key = chatKey(address);
-    const lane = chats.get(key) ?? createQueue({ ...deps, concurrency: perChat });
-    chats.set(key, lane);
-    return lane;
+    const queue = chats.get(key) ?? createQueue({ ...deps, concurrency: perChat });
+    chats.set(key, queue);
+    return queue;
   }
   return {
     plan: () => planning.add(planKey),
     planAfter: (ms) => planning.addAfter(planKey, ms),
-    add: ({ metadata, spec }) => laneOf(spec).add(metadata.name),
+    add: ({ metadata, spec }) => queueOf(spec).add(metadata.name),
     async idle() {
       await Promise.all([planning, ...chats.values()].map((queue) => queue.idle()));
     },

@@ -6,7 +6,7 @@ import { hashOf } from '../../lib/hash.ts';
 import type { MessageContext, Questions } from '../cards/card-context.ts';
 import { nameOf, someoneMayApprove } from '../cards/people.ts';
 import type { Address } from '../plan/route.ts';
-import { whyLeft } from '../plan/unwatched.ts';
+import { whyUnwatched } from '../plan/unwatched.ts';
 
 /** The same message has the same name: a crash between "created" and "remembered" makes no twin. `of`: its first member's uid, or its subject. */
 export const nameOfNotice = ({ channel, chat, thread }: Address, form: NoticeSpec['form'], of: string): string =>
@@ -65,7 +65,7 @@ export function contextFor(
     nameOf: (by) => nameOf(config, by),
     approvable: (fix) => someoneMayApprove(config, channel, fix.metadata.namespace ?? ''),
     allowed: (fix) => config.actions.allow.includes(fix.spec.action?.type ?? ''),
-    left: (fix) => whyLeft(fix, channel, config, namespace),
+    left: (fix) => whyUnwatched(fix, channel, config, namespace),
     confirming: (fix) => {
       const question = confirms.armedFor(fix.metadata.uid, nowMs);
       return question && question.notice === metadata?.name ? question : undefined;

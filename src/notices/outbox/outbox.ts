@@ -14,9 +14,9 @@ import { planMessages } from '../plan/coalesce.ts';
 import { createChatTimes } from '../plan/limits.ts';
 import { isStillDue, reminderAnnotation, reminderOf } from '../plan/reminder.ts';
 import { addressesOf, chatKey, whereChatsAre } from '../plan/route.ts';
-import { isToldAt, isWatched } from '../plan/unwatched.ts';
-import type { Step } from '../plan/waiting.ts';
-import { createLanes, planKey } from './chat-queues.ts';
+import { isPostedAt, isWatched } from '../plan/unwatched.ts';
+import type { MessageStep } from '../plan/waiting.ts';
+import { createChatQueues, planKey } from './chat-queues.ts';
 import { createDeliveries, createPacing, isStuck } from './delivery.ts';
 import { memberOf, mostMembers, nameOfNotice, noticeBody } from './notice-body.ts';
 import { createNoticeStatus } from './notice-status.ts';
@@ -65,7 +65,7 @@ interface Outbox {
   fixByUid(uid: string): Remediation | undefined;
   noticeAt(channel: ChannelName, place: Place, message: string): Notice | undefined;
   /** A Notice with the message that the vendor knows, and the Remediations that it tells of. */
-  told(notice: string): { notice: Notice; message: string | undefined; members: Remediation[] } | undefined;
+  posted(notice: string): { notice: Notice; message: string | undefined; members: Remediation[] } | undefined;
   noticesWith(uid: string): Notice[];
   fixes(): Remediation[];
   idle(): Promise<void>;
@@ -90,10 +90,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const times = createChatTimes({ clock, current, shelf, deliveries, pacing });
   const sender = createSender({ ...deps, current, ...times, pacing, status });
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
-  const opening = new Map<string, Step & { do: 'open' }>();
+  const opening = new Map<string, MessageStep & { do: 'open' }>();
   /** The same of members that were added: told elsewhere as well, they would be told twice. */
-  const joining = new Map<string, Step & { do: 'join' }>();
-  const lanes = createLanes({
+  const joining = new Map<string, MessageStep & { do: 'join' }>();
+  const queues = createChatQueues({
     clock,
     signal: deps.signal,
     handle: (key) => (key === planKey ? plan() : tend(key).catch((error: unknown) => follow(key, error))),
@@ -102,8 +102,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   deps.confirms.onChange((uid) => lookAt(shelf.noticesWith(uid)));
 
   function lookAt(notices: readonly Notice[]): void {
-    lanes.plan();
-    for (const notice of notices) lanes.add(notice);
+    queues.plan();
+    for (const notice of notices) queues.add(notice);
   }
 
   async function plan(): Promise<Outcome> {
@@ -132,7 +132,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return waitMs === undefined ? undefined : { againInMs: waitMs };
   }
 
-  async function open(step: Step & { do: 'open' }): Promise<void> {
+  async function open(step: MessageStep & { do: 'open' }): Promise<void> {
     const name = nameOfNotice(step.address, step.form, step.members[0]!.metadata.uid);
     if (!shelf.notice(name)) {
       opening.set(name, step);
@@ -144,17 +144,17 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       }
     }
     opening.delete(name);
-    lanes.add({ metadata: { name }, spec: step.address });
+    queues.add({ metadata: { name }, spec: step.address });
   }
 
-  async function join(step: Step & { do: 'join' }): Promise<void> {
+  async function join(step: MessageStep & { do: 'join' }): Promise<void> {
     const { name } = step.notice.metadata;
     const notice = shelf.notice(name);
     const { members = [] } = notice?.spec ?? {};
     // It left meanwhile: what would join it now would be told without a sound.
     if (step.unsent && notice && (deliveries.of(notice).posting || deliveries.of(notice).message)) {
       joining.delete(name);
-      return lanes.planAfter(outcomeMs);
+      return queues.planAfter(outcomeMs);
     }
     const inside = new Set(members.map(({ uid }) => uid));
     const added = step.members.map(memberOf).filter(({ uid }) => !inside.has(uid));
@@ -169,7 +169,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       }
     }
     joining.delete(name);
-    lanes.add(step.notice);
+    queues.add(step.notice);
   }
 
   async function tend(name: string): Promise<Outcome> {
@@ -183,7 +183,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
     if (members.length === 0) return letGo(notice, channel);
     // It has not left, and would go to the wrong place, or is not wanted by now: its members are planned anew.
-    const isWanted = (fix: Remediation): boolean => isToldAt(fix, notice.spec, current(), namespace);
+    const isWanted = (fix: Remediation): boolean => isPostedAt(fix, notice.spec, current(), namespace);
     if (!delivery.message && !delivery.posting && !members.some(isWanted)) return remove(notice);
     const isReminder = notice.spec.form === 'reminder';
     if (isReminder && !delivery.message && !isStillDue(notice, members, clock.now())) return remove(notice);
@@ -296,11 +296,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
             notice.spec.chat === place.chat &&
             deliveries.of(notice).message === message,
         ),
-    told(name) {
+    posted(name) {
       const notice = shelf.notice(name);
       const members = notice?.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []) ?? [];
       return notice && { notice, members, message: deliveries.of(notice).message };
     },
-    idle: () => lanes.idle(),
+    idle: () => queues.idle(),
   };
 }

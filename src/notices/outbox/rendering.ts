@@ -1,4 +1,4 @@
-import type { About, Notice } from '../../kube/notice.ts';
+import type { NoticeSubject, Notice } from '../../kube/notice.ts';
 import { conditionOf, type Phase, type Remediation, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { confirmingNow } from '../cards/body.ts';
@@ -64,7 +64,7 @@ function attentionOf(fix: Remediation, nowMs: number): object {
 /** What a message is made from: Remediations, or what tapfix has to say about itself. */
 export interface Content {
   members: Remediation[];
-  system?: { about: About; found: number };
+  system?: { about: NoticeSubject; found: number };
 }
 
 /** A storm grows by the second; nobody reads as fast. */
@@ -102,7 +102,7 @@ const catchingUpMs = 15_000;
 const countingMs = 600_000;
 
 /** Pure. How many of these incidents nobody could have seen before it could see again. */
-export function foundAfter(about: About, fixes: readonly Remediation[]): number {
+export function foundAfter(about: NoticeSubject, fixes: readonly Remediation[]): number {
   if (about.what !== 'blind') return 0;
   const [fromMs, untilMs] = [Date.parse(about.from), Date.parse(about.until) + catchingUpMs];
   const isFound = ({ spec }: Remediation): boolean => {
@@ -113,5 +113,5 @@ export function foundAfter(about: About, fixes: readonly Remediation[]): number 
 }
 
 /** Later its number stays as it is: Remediations are deleted some day. */
-export const isCounting = (about: About, nowMs: number): boolean =>
+export const isCounting = (about: NoticeSubject, nowMs: number): boolean =>
   about.what === 'blind' && nowMs < Date.parse(about.until) + countingMs;

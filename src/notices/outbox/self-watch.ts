@@ -2,7 +2,7 @@ import type { ChannelName } from '../../channels/channel.ts';
 import type { Config } from '../../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../../kube/api.ts';
 import type { Sight } from '../../kube/contact.ts';
-import { type About, aboutAnnotation, type Notice } from '../../kube/notice.ts';
+import { type NoticeSubject, aboutAnnotation, type Notice } from '../../kube/notice.ts';
 import type { Change } from '../../kube/watch.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf, unreachable } from '../../lib/errors.ts';
@@ -54,7 +54,7 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
     if (known?.uid !== uid || Number(known.resourceVersion) <= Number(resourceVersion)) notices?.set(name, notice);
   }
 
-  function count({ what, ...about }: About): void {
+  function count({ what, ...about }: NoticeSubject): void {
     if (what === 'refused') return;
     const of = `${what} ${'from' in about ? about.from : about.parts[0]!.from}`;
     if (!counted.has(of)) deps.onBlindness?.(what);

@@ -2,7 +2,7 @@ import type { Notice } from '../../kube/notice.ts';
 import type { Remediation } from '../../kube/remediation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isRehearsed } from '../cards/card-context.ts';
-import type { Seen } from '../plan/waiting.ts';
+import type { SeenTimes } from '../plan/waiting.ts';
 
 /** A list that was read before our creation does not show it yet: for so long it is no proof of absence. */
 const listLagMs = 60_000;
@@ -18,7 +18,7 @@ export interface Shelf {
   /** As it was last seen, of one that is gone while its message is still to be told so. */
   departed(uid: string): Remediation | undefined;
   /** When this process saw it. */
-  seen(fix: Remediation): Seen;
+  seen(fix: Remediation): SeenTimes;
   notices(): Notice[];
   notice(name: string): Notice | undefined;
   noticesWith(uid: string): Notice[];
@@ -34,7 +34,7 @@ export function createShelf(clock: Clock): Shelf {
   let fixes = new Map<string, Remediation>();
   let notices = new Map<string, Notice>();
   const listed = { fixes: false, notices: false };
-  const seenAt = new Map<string, Seen>();
+  const seenAt = new Map<string, SeenTimes>();
   const createdAtMs = new Map<string, number>();
   const departed = new Map<string, Remediation>();
   const isMember = (uid: string): boolean =>

@@ -1,5 +1,5 @@
 import { type Gap, longGapMs, type Sight, type Why } from '../../kube/contact.ts';
-import { type About, aboutOf, type Notice, type UnseenPart } from '../../kube/notice.ts';
+import { type NoticeSubject, aboutOf, type Notice, type UnseenPart } from '../../kube/notice.ts';
 import { iso } from '../../lib/clock.ts';
 import { nameOfNotice } from '../outbox/notice-body.ts';
 import { type Address, samePlace } from './route.ts';
@@ -90,12 +90,12 @@ export interface SystemFacts {
 }
 
 export type SystemStep =
-  | { do: 'create'; name: string; address: Address; about: About }
-  | { do: 'update'; notice: Notice; about: About }
+  | { do: 'create'; name: string; address: Address; about: NoticeSubject }
+  | { do: 'update'; notice: Notice; about: NoticeSubject }
   | { do: 'delete'; notice: Notice };
 
-type Unseen = About & { what: 'unseen' };
-type Refused = About & { what: 'refused' };
+type Unseen = NoticeSubject & { what: 'unseen' };
+type Refused = NoticeSubject & { what: 'refused' };
 
 /** Refused again so soon after it worked is the same trouble, in the same message. */
 const sameTroubleMs = 600_000;
@@ -111,7 +111,7 @@ export function planSystem(facts: SystemFacts): SystemStep[] {
 
 function blindSteps({ sights, said, addressesOf, nowMs }: SystemFacts): SystemStep[] {
   return blindnessOf(sights, nowMs).flatMap(({ fromMs, untilMs, why }) => {
-    const about: About = { what: 'blind', from: iso(fromMs), until: iso(untilMs), why };
+    const about: NoticeSubject = { what: 'blind', from: iso(fromMs), until: iso(untilMs), why };
     return addressesOf(undefined)
       .map((address) => ({ address, name: nameOfNotice(address, 'system', `blind ${about.from}`) }))
       .filter(({ name }) => !said.has(name))

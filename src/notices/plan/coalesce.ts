@@ -7,10 +7,10 @@ import {
   bootJoins,
   type GroupFacts,
   joins,
-  type Plan,
-  type Step,
-  tellableAtMs,
-  toldBy,
+  type MessagePlan,
+  type MessageStep,
+  postableAtMs,
+  postedBy,
   type Waiting,
   waitingByPlace,
 } from './waiting.ts';
@@ -27,22 +27,22 @@ interface Bundle extends Waiting {
 }
 
 /** Which of the untold go out now, in which message. Pure: every rule of coalescing, of storms and of the limit is here and beside. */
-export function planMessages(facts: GroupFacts): Plan {
-  const told = toldBy(facts.notices);
-  const steps = [...joins(facts, told), ...bootJoins(facts, told)];
+export function planMessages(facts: GroupFacts): MessagePlan {
+  const posted = postedBy(facts.notices);
+  const steps = [...joins(facts, posted), ...bootJoins(facts, posted)];
   const waits: number[] = [];
   const sent = new Map<string, number[]>();
   const busy: Address[] = [];
-  for (const place of waitingByPlace(facts, told, steps)) {
-    const { left, ...growth } = bundlesOf(place, facts);
-    if (left?.isRush || left?.form === 'storm') busy.push(place.address);
+  for (const place of waitingByPlace(facts, posted, steps)) {
+    const { remaining, ...growth } = bundlesOf(place, facts);
+    if (remaining?.isRush || remaining?.form === 'storm') busy.push(place.address);
     steps.push(...growth.steps);
     waits.push(...growth.waits);
-    if (!left) continue;
+    if (!remaining) continue;
     const key = chatKey(place.address);
     const times = sent.get(key) ?? sentAtMs(place.address, facts);
     sent.set(key, times);
-    const next = nextMessage(left, times, facts);
+    const next = nextMessage(remaining, times, facts);
     waits.push(...next.waits);
     if (!next.step) continue;
     steps.push(next.step);
@@ -52,16 +52,16 @@ export function planMessages(facts: GroupFacts): Plan {
 }
 
 /** In a storm most go into its message; what is more severe than anything there is left, and gets one of its own. */
-function bundlesOf(place: Waiting, facts: GroupFacts): { steps: Step[]; waits: number[]; left?: Bundle } {
+function bundlesOf(place: Waiting, facts: GroupFacts): { steps: MessageStep[]; waits: number[]; remaining?: Bundle } {
   const { address, start } = place;
-  if (start !== undefined) return { steps: [], waits: [], left: { ...place, form: 'boot', isRush: false } };
+  if (start !== undefined) return { steps: [], waits: [], remaining: { ...place, form: 'boot', isRush: false } };
   const count = newIncidents(place, facts);
   const isRush = count * 3 > facts.stormOver;
-  if (count <= facts.stormOver) return { steps: [], waits: [], left: { ...place, form: 'card', isRush } };
-  const { steps, waits, left, isGrowing } = intoStorms(place, facts);
-  if (left.length === 0) return { steps, waits };
-  const form = isGrowing && left.length <= facts.stormOver ? 'card' : 'storm';
-  return { steps, waits, left: { address, start, waiting: left, form, isRush: false } };
+  if (count <= facts.stormOver) return { steps: [], waits: [], remaining: { ...place, form: 'card', isRush } };
+  const { steps, waits, remaining, isGrowing } = intoStorms(place, facts);
+  if (remaining.length === 0) return { steps, waits };
+  const form = isGrowing && remaining.length <= facts.stormOver ? 'card' : 'storm';
+  return { steps, waits, remaining: { address, start, waiting: remaining, form, isRush: false } };
 }
 
 /** A new message, or one that has not left yet; undefined while the window is open or the limit is reached. */
@@ -69,8 +69,8 @@ function nextMessage(
   { address, form, start, waiting, isRush }: Bundle,
   times: readonly number[],
   facts: GroupFacts,
-): { step?: Step; waits: number[] } {
-  const readyMs = (fix: Remediation): number => (form === 'storm' ? facts.seen(fix).firstMs : tellableAtMs(fix, facts)); // a storm shows no single fix
+): { step?: MessageStep; waits: number[] } {
+  const readyMs = (fix: Remediation): number => (form === 'storm' ? facts.seen(fix).firstMs : postableAtMs(fix, facts)); // a storm shows no single fix
   const dueMs = Math.max(windowEndMs(waiting.map(readyMs), isRush, facts), calmEndMs(start, waiting, facts));
   const goMs = Math.max(dueMs, nextSlot(times, facts.maxPerMinute, minuteMs, facts.nowMs));
   if (goMs > facts.nowMs) return { waits: [goMs - facts.nowMs] };

@@ -40,11 +40,11 @@ export function createChatTimes({ clock, current, shelf, deliveries, pacing }: C
       pacing.waitMs(address, about, clock.now(), mayAsk(address)),
     /** What Notices tell of, and what this process has sent itself, whatever became of its Notice. */
     postTimes(address: Address): number[] {
-      const told = noticesIn(address).flatMap((notice): [string, number][] => {
+      const posted = noticesIn(address).flatMap((notice): [string, number][] => {
         const atMs = postedAtMs(notice);
         return atMs === undefined ? [] : [[notice.metadata.name, atMs]];
       });
-      return [...new Map([...pacing.posts(address, clock.now()), ...told]).values()];
+      return [...new Map([...pacing.posts(address, clock.now()), ...posted]).values()];
     },
     /** Of Notices that are gone, or that were stuck and are on their way now. */
     alsoSentAtMs: (address: Address): number[] =>

@@ -2,7 +2,7 @@ import type { Notice } from '../../kube/notice.ts';
 import { type Remediation, severityRank } from '../../kube/remediation.ts';
 import { inOrder } from '../cards/head.ts';
 import { samePlace } from './route.ts';
-import { type GroupFacts, membersOf, roomIn, startOf, type Step, type Waiting } from './waiting.ts';
+import { type GroupFacts, membersOf, roomIn, startOf, type MessageStep, type Waiting } from './waiting.ts';
 
 const minuteMs = 60_000;
 
@@ -10,8 +10,8 @@ const minuteMs = 60_000;
 export function newIncidents({ address, waiting }: Waiting, facts: GroupFacts): number {
   const here = facts.notices.filter(({ spec }) => samePlace(spec, address));
   const uids = new Set(here.flatMap(({ spec }) => spec.members.map(({ uid }) => uid)));
-  const told = facts.fixes.filter(({ metadata }) => uids.has(metadata.uid)).filter((fix) => isNew(fix, facts));
-  return waiting.filter((fix) => isRecent(facts.seen(fix).firstMs, facts)).length + told.length;
+  const posted = facts.fixes.filter(({ metadata }) => uids.has(metadata.uid)).filter((fix) => isNew(fix, facts));
+  return waiting.filter((fix) => isRecent(facts.seen(fix).firstMs, facts)).length + posted.length;
 }
 
 const isRecent = (atMs: number, { nowMs }: GroupFacts): boolean => Math.abs(nowMs - atMs) < minuteMs;
@@ -28,26 +28,26 @@ function isNew(fix: Remediation, facts: GroupFacts): boolean {
 }
 
 interface Growth {
-  steps: Step[];
+  steps: MessageStep[];
   waits: number[];
   /** Those that no storm message takes. */
-  left: Remediation[];
+  remaining: Remediation[];
   /** There is a storm message already. */
   isGrowing: boolean;
 }
 
 /** A storm message grows, once in a window; what is more severe than anything in it would not be heard there. */
 export function intoStorms({ address, waiting }: Waiting, facts: GroupFacts): Growth {
-  const growth: Growth = { steps: [], waits: [], left: [...waiting], isGrowing: false };
+  const growth: Growth = { steps: [], waits: [], remaining: [...waiting], isGrowing: false };
   for (const notice of facts.notices) {
     if (notice.spec.form !== 'storm' || !samePlace(notice.spec, address) || facts.isStuck(notice)) continue;
     const inside = membersOf(notice, facts);
     if (!inside.some((fix) => isNew(fix, facts))) continue; // of another storm, long ago
     growth.isGrowing = true;
     const worst = Math.min(...inside.map(severityRank));
-    const members = growth.left.filter((fix) => severityRank(fix) >= worst).slice(0, roomIn(notice));
+    const members = growth.remaining.filter((fix) => severityRank(fix) >= worst).slice(0, roomIn(notice));
     if (members.length === 0) continue;
-    growth.left = growth.left.filter((fix) => !members.includes(fix));
+    growth.remaining = growth.remaining.filter((fix) => !members.includes(fix));
     const waitMs = Math.min(...members.map((fix) => facts.seen(fix).firstMs)) + facts.coalesceMs - facts.nowMs;
     if (waitMs > 0) growth.waits.push(waitMs);
     else growth.steps.push(joining(notice, members));
@@ -55,7 +55,7 @@ export function intoStorms({ address, waiting }: Waiting, facts: GroupFacts): Gr
   return growth;
 }
 
-const joining = (notice: Notice, members: Remediation[]): Step => ({
+const joining = (notice: Notice, members: Remediation[]): MessageStep => ({
   do: 'join',
   notice,
   members: inOrder(members),

@@ -4,7 +4,7 @@ import { isSelected } from '../../config/selection.ts';
 import type { NoticeSpec } from '../../kube/notice.ts';
 import { type Remediation, withCondition } from '../../kube/remediation.ts';
 import type { MessageContext } from '../cards/card-context.ts';
-import { isOverInChat, isUnattended, leftReason, shownPhase } from '../cards/head.ts';
+import { isOverInChat, isUnattended, unwatchedReason, shownPhase } from '../cards/head.ts';
 import { type Address, addressesOf, samePlace } from './route.ts';
 
 /** Whether incidents of this namespace are told; of what has no namespace they are in our own. */
@@ -12,7 +12,7 @@ export const isWatched = (config: Config, namespace: string, own: string): boole
   namespace === own || isSelected(config, namespace, own);
 
 /** Pure. Whether news of it belong there by this configuration. A reminder is where its card is, whatever routes there are by now. */
-export const isToldAt = (
+export const isPostedAt = (
   fix: Remediation,
   place: Address & Pick<NoticeSpec, 'form'>,
   config: Config,
@@ -23,7 +23,7 @@ export const isToldAt = (
     addressesOf(config, fix.metadata.namespace ?? '').some((address) => samePlace(address, place)));
 
 /** Pure. Why a card says nothing more, in words; undefined: it does. What is being done is shown to its end. */
-export function whyLeft(fix: Remediation, channel: ChannelName, config: Config, own: string): string | undefined {
+export function whyUnwatched(fix: Remediation, channel: ChannelName, config: Config, own: string): string | undefined {
   const { namespace = '', name } = fix.metadata;
   const isOpen =
     ['Proposed', 'Noticed'].includes(shownPhase(fix)) || (shownPhase(fix) === 'Expired' && isUnattended(fix));
@@ -40,12 +40,12 @@ export function whyLeft(fix: Remediation, channel: ChannelName, config: Config, 
 export const asShown = (members: readonly Remediation[], { left }: MessageContext): Remediation[] =>
   members.map((fix) => {
     const why = left?.(fix);
-    return why === undefined ? fix : asLeft(fix, why);
+    return why === undefined ? fix : asUnwatched(fix, why);
   });
 
 /** Pure. For its card it is over: nothing can be pressed, nothing is counted, nobody is asked. */
-function asLeft(fix: Remediation, why: string): Remediation {
-  const over = { status: 'True', reason: leftReason, message: why, lastTransitionTime: '' } as const;
+function asUnwatched(fix: Remediation, why: string): Remediation {
+  const over = { status: 'True', reason: unwatchedReason, message: why, lastTransitionTime: '' } as const;
   const conditions = withCondition(withCondition(fix.status?.conditions, { ...over, type: 'Resolved' }), {
     ...over,
     type: 'IncidentCleared',

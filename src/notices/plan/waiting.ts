@@ -6,7 +6,7 @@ import { mostMembers } from '../outbox/notice-body.ts';
 import { type Address, samePlace } from './route.ts';
 
 /** When this process first saw it, and first saw its rehearsal's answer: no clock but ours is compared. */
-export interface Seen {
+export interface SeenTimes {
   firstMs: number;
   rehearsedMs?: number;
 }
@@ -21,7 +21,7 @@ export interface GroupFacts {
   /** More new incidents than these in a minute, in one place, are a storm. */
   stormOver: number;
   addressesOf(namespace: string): Address[];
-  seen(fix: Remediation): Seen;
+  seen(fix: Remediation): SeenTimes;
   /** When the vendor took it; undefined while it has not. */
   postedAtMs(notice: Notice): number | undefined;
   /** It could not be sent so far: more may ride along, but not while it is being tried again. */
@@ -31,13 +31,13 @@ export interface GroupFacts {
   alsoSentAtMs(address: Address): readonly number[];
 }
 
-export type Step =
+export type MessageStep =
   | { do: 'open'; address: Address; form: 'card' | 'boot' | 'storm'; members: Remediation[] }
   /** `unsent`: only as long as nobody has seen it. */
   | { do: 'join'; notice: Notice; members: Remediation[]; unsent: boolean };
 
-export interface Plan {
-  steps: Step[];
+export interface MessagePlan {
+  steps: MessageStep[];
   /** Where so many wait that other messages keep quiet. */
   busy: Address[];
   /** Nothing more to do before then; undefined: nothing waits. */
@@ -45,16 +45,16 @@ export interface Plan {
 }
 
 /** Which Remediations are in which message: asked of each of them, so it is put together once. */
-interface Told {
+interface Posted {
   /** In that channel, in whatever chat. */
-  isTold(fix: Remediation, channel: string): boolean;
+  isPosted(fix: Remediation, channel: string): boolean;
   noticesOf(fix: Remediation): readonly Notice[];
 }
 
 /** Those only repeat what another one tells. */
 const isNoReminder = ({ spec }: Notice): boolean => spec.form !== 'reminder';
 
-export function toldBy(notices: readonly Notice[]): Told {
+export function postedBy(notices: readonly Notice[]): Posted {
   const byUid = new Map<string, Notice[]>();
   for (const notice of notices.filter(isNoReminder))
     for (const { uid } of notice.spec.members) {
@@ -65,7 +65,7 @@ export function toldBy(notices: readonly Notice[]): Told {
   const noticesOf = ({ metadata }: Remediation): readonly Notice[] => byUid.get(metadata.uid) ?? [];
   return {
     noticesOf,
-    isTold: (fix, channel) => noticesOf(fix).some(({ spec }) => spec.channel === channel),
+    isPosted: (fix, channel) => noticesOf(fix).some(({ spec }) => spec.channel === channel),
   };
 }
 
@@ -97,13 +97,13 @@ export interface Waiting {
   waiting: Remediation[];
 }
 
-export function waitingByPlace(facts: GroupFacts, told: Told, joined: readonly Step[]): Waiting[] {
+export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readonly MessageStep[]): Waiting[] {
   const replaced = replacedIn(facts);
   const places: Waiting[] = [];
   for (const fix of facts.fixes) {
-    if (!isWorthTelling(fix) || replaced.has(fix.metadata.uid)) continue;
+    if (!isWorthPosting(fix) || replaced.has(fix.metadata.uid)) continue;
     for (const address of facts.addressesOf(fix.metadata.namespace ?? '')) {
-      if (told.isTold(fix, address.channel)) continue;
+      if (posted.isPosted(fix, address.channel)) continue;
       const joins = joined.some(
         (step) => step.do === 'join' && step.notice.spec.channel === address.channel && step.members.includes(fix),
       );
@@ -121,10 +121,10 @@ const replacedIn = ({ fixes }: GroupFacts): ReadonlySet<string | undefined> =>
   new Set(fixes.map((fix) => fix.spec.follows?.uid));
 
 /** What was over before anybody heard of it is not told, unless the trouble goes on: late rather than never. */
-const isWorthTelling = (fix: Remediation): boolean => !isOver(fix) || isUnattended(fix);
+const isWorthPosting = (fix: Remediation): boolean => !isOver(fix) || isUnattended(fix);
 
 /** Once its rehearsal has been answered, or has been waited for long enough. */
-export function tellableAtMs(fix: Remediation, facts: GroupFacts): number {
+export function postableAtMs(fix: Remediation, facts: GroupFacts): number {
   const { firstMs, rehearsedMs } = facts.seen(fix);
   if (!fix.spec.action) return firstMs;
   const patienceMs = firstMs + rehearsalPatienceMs;
@@ -133,22 +133,22 @@ export function tellableAtMs(fix: Remediation, facts: GroupFacts): number {
 
 /* Who goes into a message that is there already. */
 
-const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, told: Told): boolean =>
-  !told.isTold(fix, notice.spec.channel) &&
+const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, posted: Posted): boolean =>
+  !posted.isPosted(fix, notice.spec.channel) &&
   facts.addressesOf(fix.metadata.namespace ?? '').some((address) => samePlace(address, notice.spec));
 
 /**
  * A successor takes over its predecessor's message, whatever state it is in by now; so does the successor's successor.
  * One that is more severe than anything in it would not be heard there, unless it has not left: it gets a new message.
  */
-export function joins(facts: GroupFacts, told: Told): Step[] {
+export function joins(facts: GroupFacts, posted: Posted): MessageStep[] {
   const successors = facts.fixes.filter((fix) => fix.spec.follows);
-  return facts.notices.filter(isNoReminder).flatMap((notice): Step[] => {
+  return facts.notices.filter(isNoReminder).flatMap((notice): MessageStep[] => {
     const hasLeft = facts.postedAtMs(notice) !== undefined || facts.isPosting(notice);
     const before = membersOf(notice, facts);
     const isHeard = (fix: Remediation): boolean =>
       before.length === 0 || before.some((one) => severityRank(one) <= severityRank(fix));
-    const candidates = successors.filter((fix) => mayJoin(fix, notice, facts, told) && (isHeard(fix) || !hasLeft));
+    const candidates = successors.filter((fix) => mayJoin(fix, notice, facts, posted) && (isHeard(fix) || !hasLeft));
     if (candidates.length === 0) return [];
     const inside = new Set<string | undefined>(notice.spec.members.map(({ uid }) => uid));
     const members: Remediation[] = [];
@@ -163,13 +163,13 @@ export function joins(facts: GroupFacts, told: Told): Step[] {
 }
 
 /** What one start found broken is told in one message, each when its patience is over. */
-export function bootJoins(facts: GroupFacts, told: Told): Step[] {
+export function bootJoins(facts: GroupFacts, posted: Posted): MessageStep[] {
   const replaced = replacedIn(facts);
   const isReady = (fix: Remediation): boolean =>
     startOf(fix) !== undefined &&
-    isWorthTelling(fix) &&
+    isWorthPosting(fix) &&
     !replaced.has(fix.metadata.uid) &&
-    tellableAtMs(fix, facts) <= facts.nowMs;
+    postableAtMs(fix, facts) <= facts.nowMs;
   const steps = facts.notices
     .filter(({ spec }) => spec.form === 'boot')
     .map((notice) => ({ do: 'join' as const, notice, members: [] as Remediation[], unsent: false }));
@@ -178,7 +178,7 @@ export function bootJoins(facts: GroupFacts, told: Told): Step[] {
     const channels = new Set<string>();
     for (const { notice, members } of steps) {
       const { channel } = notice.spec;
-      if (channels.has(channel) || !mayJoin(fix, notice, facts, told) || roomIn(notice) <= members.length) continue;
+      if (channels.has(channel) || !mayJoin(fix, notice, facts, posted) || roomIn(notice) <= members.length) continue;
       if (!belongsTo(notice, fix, membersOf(notice, facts))) continue;
       members.push(fix);
       channels.add(channel);

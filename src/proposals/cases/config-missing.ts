@@ -2,18 +2,18 @@ import { readEvents } from '../../diagnosis/events.ts';
 import { type Missing, missingIn, missingInWords, needs, referencesIn } from '../../diagnosis/words/references.ts';
 import { line } from '../../lib/text.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
-import { configMissing, type Trouble } from '../fixes/revision-trouble.ts';
+import { configMissing, type RevisionTrouble } from '../fixes/revision-trouble.ts';
 import { undoFix } from '../fixes/undo-fix.ts';
 import { type Case, isLiving, readScene, type Scene, someOf } from '../scene.ts';
 
 /** What kubelet said of one pod. */
-interface Said {
+interface MissingReport {
   uid: string;
   message: string;
 }
 
 /** From the state of containers, and for volumes from events: a pod that waits for one says only "ContainerCreating". */
-async function readSaid({ pods, reader }: Scene, namespace: string): Promise<Said[]> {
+async function readSaid({ pods, reader }: Scene, namespace: string): Promise<MissingReport[]> {
   const living = pods.filter(isLiving);
   const states = living.flatMap(({ pod, containers }) =>
     containers
@@ -50,7 +50,7 @@ function named(missing: Missing, { rollout }: Scene): Missing {
 
 /** The rollout is to blame for what only its own template needs. */
 const neededBefore =
-  (missing: readonly Missing[]): NonNullable<Trouble['notBroughtBy']> =>
+  (missing: readonly Missing[]): NonNullable<RevisionTrouble['notBroughtBy']> =>
   (newest, previous) => {
     if (missing.length === 0) return 'what is missing has no name, so it is not known what brought it';
     if (missing.some((one) => needs(previous.template, one)))
@@ -79,7 +79,7 @@ export async function configMissingCase(subject: Subject, deps: DeriveDeps): Pro
   };
 }
 
-const verbatim = ([first]: readonly Said[]): string =>
+const verbatim = ([first]: readonly MissingReport[]): string =>
   first?.message
     ? `a container cannot be created: ${line(first.message, 300)}`
     : 'something that it refers to is missing';

@@ -3,7 +3,7 @@ import { readImagesInUse } from '../../diagnosis/pods.ts';
 import { closestImage, pullFailureInWords, saysWhy } from '../../diagnosis/words/images.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import { imageFix, imageIn } from '../fixes/image-fix.ts';
-import { imagePull, isPullFailure, type Trouble } from '../fixes/revision-trouble.ts';
+import { imagePull, isPullFailure, type RevisionTrouble } from '../fixes/revision-trouble.ts';
 import { undoFix } from '../fixes/undo-fix.ts';
 import { type Case, type Culprit, isLiving, readScene, type Scene, someOf } from '../scene.ts';
 
@@ -25,7 +25,7 @@ async function readWhy({ reader }: Scene, { pod, container }: Culprit): Promise<
 
 /** An image that was there before the rollout, and cannot be pulled now, is not the rollout's doing. */
 const sameImage =
-  (names: readonly string[]): NonNullable<Trouble['notBroughtBy']> =>
+  (names: readonly string[]): NonNullable<RevisionTrouble['notBroughtBy']> =>
   (newest, previous) =>
     names.every((name) => imageIn(newest.template, name) === imageIn(previous.template, name))
       ? `revision ${newest.view.revision} did not change the image of ${names.join(', ')}`

@@ -3,7 +3,7 @@ import type { Revision } from '../../diagnosis/workload.ts';
 import { arr, obj, type Raw } from '../../kube/raw.ts';
 import { quantity } from '../../lib/quantity.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
-import { memoryKill, type Trouble } from '../fixes/revision-trouble.ts';
+import { memoryKill, type RevisionTrouble } from '../fixes/revision-trouble.ts';
 import { undoFix } from '../fixes/undo-fix.ts';
 import { type Case, ownWords, readScene, restartsInWords, worstOf } from '../scene.ts';
 
@@ -17,7 +17,7 @@ const limitOf = (container: Raw): number =>
 
 /** Only a smaller limit or another program can be to blame. */
 const neitherSmallerNorNew =
-  (name: string): NonNullable<Trouble['notBroughtBy']> =>
+  (name: string): NonNullable<RevisionTrouble['notBroughtBy']> =>
   (newest, previous) => {
     const [now, before] = [containerIn(newest, name), containerIn(previous, name)];
     if (limitOf(now) < limitOf(before) || now['image'] !== before['image']) return undefined;

@@ -4,7 +4,7 @@ import { hasCrashedLately, isCrashing, isFinished, keepsCrashing } from '../../h
 import type { PodView } from '../../kube/views.ts';
 
 /** One way of failing, as far as an undo has to know it. */
-export interface Trouble {
+export interface RevisionTrouble {
   /** A pod of the newest revision has it, or had it a moment ago. */
   has(pod: PodView, nowMs: number): boolean;
   /** A pod of an older revision has it for certain: then no rollout brought it. */
@@ -21,7 +21,7 @@ export interface Trouble {
   };
 }
 
-export const crash: Trouble = {
+export const crash: RevisionTrouble = {
   has: hasCrashedLately,
   hadBefore: (pod, nowMs) => isCrashing(pod, nowMs) || keepsCrashing(pod, nowMs),
   words: { before: 'crash as well', none: 'no pod of it crashes at the moment', noun: 'a crash' },
@@ -31,7 +31,7 @@ const wasKilledForMemory = ({ containers }: PodView): boolean =>
   containers.some(({ ended }) => ended?.reason === 'OOMKilled');
 
 /** The newest revision must have made it hungrier, or its plate smaller. */
-export const memoryKill = (notBroughtBy: NonNullable<Trouble['notBroughtBy']>): Trouble => ({
+export const memoryKill = (notBroughtBy: NonNullable<RevisionTrouble['notBroughtBy']>): RevisionTrouble => ({
   has: (pod, nowMs) => wasKilledForMemory(pod) && crash.has(pod, nowMs),
   hadBefore: (pod, nowMs) => wasKilledForMemory(pod) && crash.hadBefore(pod, nowMs),
   notBroughtBy,
@@ -48,7 +48,7 @@ const isLiving = (pod: PodView): boolean => !pod.deleting && !isFinished(pod);
 const waitsForImage = (pod: PodView): boolean =>
   isLiving(pod) && pod.containers.some(({ waiting }) => isPullFailure(waiting));
 
-export const imagePull = (notBroughtBy: NonNullable<Trouble['notBroughtBy']>): Trouble => ({
+export const imagePull = (notBroughtBy: NonNullable<RevisionTrouble['notBroughtBy']>): RevisionTrouble => ({
   has: waitsForImage,
   hadBefore: waitsForImage,
   notBroughtBy,
@@ -62,8 +62,8 @@ export const imagePull = (notBroughtBy: NonNullable<Trouble['notBroughtBy']>): T
 /** Of a missing reference only events tell for volumes: `waits` are the pods that were seen to wait. */
 export const configMissing = (
   waits: (pod: PodView) => boolean,
-  notBroughtBy: NonNullable<Trouble['notBroughtBy']>,
-): Trouble => ({
+  notBroughtBy: NonNullable<RevisionTrouble['notBroughtBy']>,
+): RevisionTrouble => ({
   has: (pod) => isLiving(pod) && waits(pod),
   hadBefore: (pod) => isLiving(pod) && waits(pod),
   notBroughtBy,
@@ -72,7 +72,7 @@ export const configMissing = (
 
 const isUnready = (pod: PodView): boolean => isLiving(pod) && !pod.ready;
 
-export const stuckRollout: Trouble = {
+export const stuckRollout: RevisionTrouble = {
   has: isUnready,
   hadBefore: isUnready,
   words: {

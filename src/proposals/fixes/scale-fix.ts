@@ -52,10 +52,10 @@ export async function scaleFix(scene: Scene, waiting: readonly PodFacts[], { now
   const refused = notCausedBy(last, scene, waiting);
   if (refused) return { refused };
   const by = last.by ? ` (${last.by})` : '';
-  const left = `${counted(waiting.length, 'pod')} ${waiting.length === 1 ? 'has' : 'have'} found no node since`;
+  const waits = `${counted(waiting.length, 'pod')} ${waiting.length === 1 ? 'has' : 'have'} found no node since`;
   return {
     action: scaleDeployment as never,
     params: { name, uid, replicas: last.from },
-    why: `It was scaled ${last.from} → ${last.to} at ${iso(last.atMs)}${by}, and ${left}; those that wait go first, those that run stay.`,
+    why: `It was scaled ${last.from} → ${last.to} at ${iso(last.atMs)}${by}, and ${waits}; those that wait go first, those that run stay.`,
   };
 }

@@ -13,7 +13,7 @@ import { spokenDuration } from '../../lib/duration.ts';
 import { sameValue } from '../../lib/hash.ts';
 import type { DeriveDeps } from '../derive.ts';
 import type { Fix, Scene, WayBack } from '../scene.ts';
-import { crash, type Trouble } from './revision-trouble.ts';
+import { crash, type RevisionTrouble } from './revision-trouble.ts';
 
 /** How many pods a template replaces that is, or nearly is, an older revision's: those that still run just that stay. */
 export function replacedBy(
@@ -26,9 +26,9 @@ export function replacedBy(
   const isSame = sameValue(essence(next), essence(older.template));
   const staying = pods.filter((pod) => isSame && pod.owner?.uid === uid && !pod.deleting && !isFinished(pod)).length;
   if (staying === 0) return replacedInWords(kind, object);
-  const left = counts.desired - staying;
+  const replaced = counts.desired - staying;
   const stay = `${staying} of revision ${revision} ${staying === 1 ? 'stays' : 'stay'}`;
-  return left > 0 ? `${replacedInWords(kind, object, left)}, ${stay}` : `${stay}, newer ones go`;
+  return replaced > 0 ? `${replacedInWords(kind, object, replaced)}, ${stay}` : `${stay}, newer ones go`;
 }
 
 interface UndoFacts {
@@ -37,7 +37,7 @@ interface UndoFacts {
   stableForMs: number;
   nowMs: number;
   /** Default: it crashes. */
-  trouble?: Trouble;
+  trouble?: RevisionTrouble;
 }
 
 /**
@@ -100,7 +100,7 @@ export function proposeUndo(facts: UndoFacts): WayBack {
 }
 
 /** The undo of the newest rollout, if that brought this trouble and the revision before was healthy; else why not. */
-export function undoFix({ rollout }: Scene, { history, config, nowMs }: DeriveDeps, trouble: Trouble): Fix {
+export function undoFix({ rollout }: Scene, { history, config, nowMs }: DeriveDeps, trouble: RevisionTrouble): Fix {
   const way = proposeUndo({ workload: rollout, history, stableForMs: config.recovery.stableFor, nowMs, trouble });
   if ('refused' in way) return way;
   const { metadata, kind: named } = rollout.object;

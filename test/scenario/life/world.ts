@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { actions } from '../../../src/actions/table.ts';
-import { type Reload, runTapfix } from '../../../src/app/app.ts';
+import { type ConfigReload, runTapfix } from '../../../src/app/app.ts';
 import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
@@ -60,7 +60,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   const phone = createPhone();
   const slack = createPhone();
   let inForce = configWith(config);
-  let listeners: ((reload: Reload) => void)[] = [];
+  let listeners: ((reload: ConfigReload) => void)[] = [];
   let refusal: { at: string; problem: string } | undefined;
   let isAway = false;
   let forbidden: RegExp | undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ActionContext, markAnnotation, perform, type Plan } from '../../../src/actions/action.ts';
+import { type ActionContext, markAnnotation, perform, type ActionPlan } from '../../../src/actions/action.ts';
 import { actions, createTargetReader, parseAction } from '../../../src/actions/table.ts';
 import { actionNames } from '../../../src/config/schema.ts';
 import type { ApiError, KubeObject } from '../../../src/kube/api.ts';
@@ -24,7 +24,7 @@ async function prepared(world: World) {
   const plan = await action.prepare(params, context);
   assert.ok(plan.ok);
   const inspect = () => action.inspect(params, plan.before, context);
-  const again = async (): Promise<Plan> => {
+  const again = async (): Promise<ActionPlan> => {
     const next = await action.prepare(params, context);
     assert.ok(next.ok);
     return next;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Plan } from '../../../src/actions/action.ts';
+import type { ActionPlan } from '../../../src/actions/action.ts';
 import { markAnnotation } from '../../../src/actions/action.ts';
 import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
 import { nudge, nudgeAnnotation, stillShort } from '../../../src/actions/nudge.ts';
@@ -25,7 +25,7 @@ function deletion(world: World) {
   const { uid } = world.server.get('ResourceQuota', 'shop', 'tight')!.metadata;
   return deleteResourceQuota.prepare({ name: 'tight', uid }, context(world));
 }
-async function planned(prepared: ReturnType<typeof deletion>): Promise<Plan> {
+async function planned(prepared: ReturnType<typeof deletion>): Promise<ActionPlan> {
   const plan = await prepared;
   assert.ok(plan.ok);
   return plan;

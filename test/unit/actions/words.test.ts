@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markAnnotation, perform, type Plan } from '../../../src/actions/action.ts';
+import { markAnnotation, perform, type ActionPlan } from '../../../src/actions/action.ts';
 import { actionOf, parseAction } from '../../../src/actions/table.ts';
 import { restartedAt } from '../../../src/actions/template.ts';
 import {
@@ -26,7 +26,7 @@ const context = ({ server, fix }: World) => ({
   atMs,
 });
 
-async function planned(world: World): Promise<Plan> {
+async function planned(world: World): Promise<ActionPlan> {
   const { action, params } = parseAction(world.fix().spec.action!);
   const plan = await action.prepare(params, context(world));
   assert.ok(plan.ok);

@@ -32,7 +32,7 @@ function aList(over: Partial<PagesDeps> = {}) {
     timeZone: 'Europe/Berlin',
     ownNamespace: 'tapfix',
     confirms: { armedFor: () => undefined, onChange() {} },
-    told: (of) => (of === name ? { notice, message: '7', members } : undefined),
+    posted: (of) => (of === name ? { notice, message: '7', members } : undefined),
     onPress: async (press) => (judged.push(press), answer),
     ...over,
   });
@@ -86,8 +86,8 @@ test('what is decided meanwhile moves nothing to another page', async () => {
   const decided = members.map((fix, n): Remediation =>
     n < 5 ? { ...fix, spec: { ...fix.spec, approval: approvedByAda } } : fix,
   );
-  const told = () => ({ notice, message: '7', members: decided });
-  const after = (await aList({ told }).open(['Next'])).cards.map(({ headline }) => headline.split(' ')[0]);
+  const posted = () => ({ notice, message: '7', members: decided });
+  const after = (await aList({ posted }).open(['Next'])).cards.map(({ headline }) => headline.split(' ')[0]);
   assert.deepEqual(after, before);
 });
 
@@ -147,7 +147,7 @@ for (const { name, press } of elsewhere) {
 }
 
 test('a Notice that is gone shows nothing', async () => {
-  const list = aList({ told: () => undefined });
+  const list = aList({ posted: () => undefined });
   assert.equal((await list.press(pageOne)).alert, true);
 });
 
@@ -185,7 +185,7 @@ test('it is said of nothing where the presser may not decide', async () => {
       ? { say: 'ok', alert: false }
       : { say: "You are not on the approvers' list for shop.", alert: true };
   };
-  const list = aList({ told: () => ({ notice, message: '7', members: mixed }), onPress });
+  const list = aList({ posted: () => ({ notice, message: '7', members: mixed }), onPress });
   assert.match((await list.press(onAll)).say, /^You are on it: 5 incidents/);
   await new Promise((resolve) => setTimeout(resolve, 20));
   assert.deepEqual(tried, ['shop', 'pay', 'pay', 'pay', 'pay', 'pay']);
@@ -199,7 +199,7 @@ test('a refusal for all of them is the answer', async () => {
 
 test('of what is over nobody is on it: said, and written down', async () => {
   const over = members.map((fix, n) => aFix({ n: n + 1, name: fix.metadata.name, phase: 'Resolved' }));
-  const list = aList({ told: () => ({ notice, message: '7', members: over }) });
+  const list = aList({ posted: () => ({ notice, message: '7', members: over }) });
   assert.deepEqual(await list.press(onAll), { say: 'You are on it already, or it is over.', alert: true });
   assert.deepEqual(
     [list.lines.map(({ reason }) => reason), list.counted],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Plan } from '../../../src/actions/action.ts';
-import type { Facts, Step } from '../../../src/controller/decide.ts';
+import type { ActionPlan } from '../../../src/actions/action.ts';
+import type { ControlFacts, ControlStep } from '../../../src/controller/decide.ts';
 import { decide } from '../../../src/controller/decide.ts';
 import type { Condition, Phase, Remediation } from '../../../src/kube/remediation.ts';
 import { transitions } from '../../../src/kube/remediation.ts';
@@ -20,7 +20,7 @@ const is = (type: string, status: 'True' | 'False' = 'True', atMs = bornMs): Con
   lastTransitionTime: iso(atMs),
 });
 
-const plan: { ok: true } & Plan = {
+const plan: { ok: true } & ActionPlan = {
   ok: true,
   targetHash: 'h',
   before: '{}',
@@ -38,14 +38,14 @@ interface Case {
   action?: false;
   status?: object;
   metadata?: object;
-  facts?: Partial<Facts>;
+  facts?: Partial<ControlFacts>;
   afterMs?: number;
   want: string;
 }
 
 const undo = { type: 'RolloutUndo', rolloutUndo: {} };
 const rehearsed = [is('Rehearsed'), is('Confirmed')];
-const ready: Partial<Facts> = {
+const ready: Partial<ControlFacts> = {
   live: health({ healthy: false, longestUptimeMs: 20_000 }),
   prepared: plan,
 };
@@ -73,7 +73,7 @@ function build({
 }
 
 /** "Failed(TargetChanged)", "rehearse", "wait 1000". */
-function spoken(step: Step, nowMs: number): string {
+function spoken(step: ControlStep, nowMs: number): string {
   if (step.do === 'move') return step.phase === step.reason ? step.phase : `${step.phase}(${step.reason})`;
   if (step.do === 'finish' && !step.nudge) return 'finish without a nudge';
   return step.do === 'wait' ? `wait ${step.untilMs - nowMs}` : step.do;
@@ -92,7 +92,7 @@ const approved = (want: string, over: Partial<Case> = {}): Case => ({
   want,
 });
 const execution = { appliedAt: iso(bornMs), stableSeconds: 40 };
-const applying = (want: string, facts: Partial<Facts>, over: Partial<Case> = {}): Case => ({
+const applying = (want: string, facts: Partial<ControlFacts>, over: Partial<Case> = {}): Case => ({
   phase: 'Applying',
   status: { execution: { startedAt: iso(bornMs) } },
   facts,

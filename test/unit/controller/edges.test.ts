@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Action, Plan, Prepared, Trace } from '../../../src/actions/action.ts';
+import type { Action, ActionPlan, Prepared, Trace } from '../../../src/actions/action.ts';
 import { parseAction } from '../../../src/actions/table.ts';
 import { beginExecution, decide } from '../../../src/controller/decide.ts';
 import { createExecutor } from '../../../src/controller/execute.ts';
@@ -366,7 +366,7 @@ test('a Deployment that is deleted after the fix has not recovered', async () =>
 });
 
 test('the window that Applying persists fits the resource', () => {
-  const plan = { before: '', blocked: [], undo: '' } as unknown as Plan;
+  const plan = { before: '', blocked: [], undo: '' } as unknown as ActionPlan;
   const config = aConfig({ recovery: { stableFor: 3_600_000, timeout: 1 } });
   assert.equal(beginExecution(undoWorld().fix(), plan, health(), config, 0).stableSeconds, 600);
 });

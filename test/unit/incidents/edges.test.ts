@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gone, workloadHealth } from '../../../src/health/workload-health.ts';
-import { decideCleared, decideUntold, type Facts, type UntoldFacts } from '../../../src/incidents/decide.ts';
-import { createBook } from '../../../src/incidents/episodes.ts';
+import { decideCleared, decidePending, type IncidentFacts, type PendingFacts } from '../../../src/incidents/decide.ts';
+import { createEpisodes } from '../../../src/incidents/episodes.ts';
 import { fold, type Incident, type SeenClass } from '../../../src/incidents/incident.ts';
 import { remediationName } from '../../../src/incidents/key.ts';
 import { sightingsOf, writeCleared, writeSightings } from '../../../src/incidents/sightings.ts';
@@ -19,7 +19,7 @@ import { anEvent } from '../../support/views.ts';
 const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
 const nowMs = 1_000_000;
 const held = (ms: number) => ({ sinceMs: nowMs - ms, restarts: 0, readAtMs: nowMs });
-const facts = (over: Partial<Facts>): Facts => ({
+const facts = (over: Partial<IncidentFacts>): IncidentFacts => ({
   class: 'QuotaExceeded',
   longestUptimeMs: 0,
   live: healthy,
@@ -44,7 +44,7 @@ const aClass = (name: string, specificity: number, over: Partial<SeenClass> = {}
 });
 const watchedFor = (stableSeconds: number) => aFix({ phase: 'Failed', status: { execution: { stableSeconds } } });
 
-const ends: [string, Partial<Facts>, boolean][] = [
+const ends: [string, Partial<IncidentFacts>, boolean][] = [
   ['healthy for the window', {}, true],
   ['healthy for almost the window', { stable: held(29_999) }, false],
   ['not healthy', { live: { ...healthy, healthy: false } }, false],
@@ -75,7 +75,7 @@ const beingFixed = (stableFor: number) => ({
   holder: aFix({ phase: 'Applied' }),
   config: { ...aConfig(), recovery: { stableFor, timeout: 600_000 } },
 });
-const looks: [string, Partial<Facts>, number][] = [
+const looks: [string, Partial<IncidentFacts>, number][] = [
   ['broken, and nobody does anything', { live: { ...healthy, healthy: false } }, 5_000],
   ['a fix is watched for half a minute', beingFixed(30_000), 5_000],
   ['a fix is watched for three seconds: how many are ready must be known before', beingFixed(3_000), 1_000],
@@ -90,7 +90,7 @@ const loop = aClass('CrashLoop', 60);
 const stuck = aClass('RolloutStuck', 20);
 const own = aClass('Foo', 0, { readable: false, forMs: 600_000 });
 const half = 1_800_000; // three times ten minutes
-const untold: [string, Partial<UntoldFacts>, number, object][] = [
+const untold: [string, Partial<PendingFacts>, number, object][] = [
   ['crashing', crashing, 0, { do: 'tell', as: loop }],
   ['a rollout under way is no crash loop', { class: 'CrashLoop', live: sick }, 900_000, { do: 'wait', ms: 5_000 }],
   ['nor is it one for ever', { class: 'CrashLoop', live: sick }, 900_001, { do: 'forget', because: 'untrue' }],
@@ -154,7 +154,7 @@ const untold: [string, Partial<UntoldFacts>, number, object][] = [
 ];
 for (const [name, over, silentMs, step] of untold)
   test(`when patience is over: ${name}`, () =>
-    assert.deepEqual(decideUntold({ seen: [loop], ...facts(over), ...over, lastSeenMs: nowMs - silentMs }), step));
+    assert.deepEqual(decidePending({ seen: [loop], ...facts(over), ...over, lastSeenMs: nowMs - silentMs }), step));
 
 const version = (fix: Remediation, resourceVersion: string): Remediation => ({
   ...fix,
@@ -164,33 +164,33 @@ const over = { conditions: [condition('IncidentCleared', '02:50:00')] };
 const key = aFix().spec.incident.key;
 
 test('the newest Remediation whose episode is not over holds the key', () => {
-  const book = createBook();
-  book.replace([aFix({ n: 2 }), aFix({ n: 10 }), aFix({ n: 11, ...over })]);
-  assert.equal(book.holderOf(key)?.metadata.uid, uidOf(10));
+  const episodes = createEpisodes();
+  episodes.replace([aFix({ n: 2 }), aFix({ n: 10 }), aFix({ n: 11, ...over })]);
+  assert.equal(episodes.holderOf(key)?.metadata.uid, uidOf(10));
   assert.deepEqual(
-    book.ofKey(key).map(({ metadata }) => metadata.uid),
+    episodes.ofKey(key).map(({ metadata }) => metadata.uid),
     [11, 10, 2].map(uidOf),
   );
   assert.deepEqual(
-    book.open().map(({ metadata }) => metadata.uid),
+    episodes.open().map(({ metadata }) => metadata.uid),
     [2, 10].map(uidOf),
   );
 });
 
 test('an older view does not take back what is known', () => {
-  const book = createBook();
-  book.remember(version(aFix(over), '10'));
-  book.remember(version(aFix(), '9'));
-  assert.equal(book.holderOf(key), undefined);
-  book.remember(version(aFix(), '11'));
-  assert.equal(book.holderOf(key)?.metadata.uid, uidOf(1));
+  const episodes = createEpisodes();
+  episodes.remember(version(aFix(over), '10'));
+  episodes.remember(version(aFix(), '9'));
+  assert.equal(episodes.holderOf(key), undefined);
+  episodes.remember(version(aFix(), '11'));
+  assert.equal(episodes.holderOf(key)?.metadata.uid, uidOf(1));
 });
 
 test('what is missing from a list was deleted while nobody looked', () => {
-  const book = createBook();
-  book.replace([aFix()]);
-  book.replace([]);
-  assert.equal(book.holderOf(key), undefined);
+  const episodes = createEpisodes();
+  episodes.replace([aFix()]);
+  episodes.replace([]);
+  assert.equal(episodes.holderOf(key), undefined);
 });
 
 const signal = (failureClass: string) => ({
@@ -263,10 +263,10 @@ for (const [name, incident, want, classes] of folds)
   });
 
 test('after a restart a signal goes on counting, and what is more specific is known to be so', () => {
-  const book = createBook();
-  book.replace([aFix()]);
+  const episodes = createEpisodes();
+  episodes.replace([aFix()]);
   const rowOf = (name: string) => classOf(name, aConfig());
-  const again = fold(book.incidentOf(key, rowOf), { ...seen('RolloutStuck', 1, 0), row: rowOf('RolloutStuck') });
+  const again = fold(episodes.incidentOf(key, rowOf), { ...seen('RolloutStuck', 1, 0), row: rowOf('RolloutStuck') });
   assert.deepEqual([again.seen[0].class, again.count], ['CrashLoop', aFix().status!.sightings!.count + 1]);
   const specific = fold(again, { ...seen('OOMKilled', 1, 0), row: rowOf('OOMKilled') });
   assert.equal(specific.seen[0].class, 'OOMKilled');

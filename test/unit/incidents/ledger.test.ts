@@ -11,7 +11,7 @@ function aLedger(over: { mostWorkloads?: number; entriesEach?: number } = {}) {
   return { clock, counted, ledger: createLedger({ clock, count, ...over }) };
 }
 const about = (workload = 'shop/Deployment/api', reason = 'BackOff') => ({ workload, class: 'CrashLoop', reason });
-const { told, repeated, healedBeforeTold, namespaceNotSelected, ownerUnknown } = SignalOutcome;
+const { recorded, repeated, healedBeforeTold, namespaceNotSelected, ownerUnknown } = SignalOutcome;
 
 test('what waits ends with its incident, each signal once', () => {
   const { ledger, counted } = aLedger();

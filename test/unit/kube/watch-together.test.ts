@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { type Api, ApiError, type KubeObject, type Page, Unreachable } from '../../../src/kube/api.ts';
-import { createReached, createWatch, type WatchDeps } from '../../../src/kube/watch.ts';
+import { createReconnectSignal, createWatch, type WatchDeps } from '../../../src/kube/watch.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { recorder } from './watch-rig.ts';
 
@@ -16,7 +16,7 @@ const more: Page<KubeObject> = { items: [], metadata: { resourceVersion: '1', co
 function aWorld(t: TestContext) {
   const clock = fakeClock();
   const server: { pages: (Error | Page<KubeObject>)[] } = { pages: [noAnswer] };
-  const reached = createReached();
+  const reconnected = createReconnectSignal();
 
   /** When it lists. */
   function watch(over: Partial<WatchDeps<string>> = {}): number[] {
@@ -35,7 +35,7 @@ function aWorld(t: TestContext) {
     } as unknown as Api;
     const stop = new AbortController();
     const handlers = { view: () => undefined, onList() {}, onChange() {} };
-    const deps = { api, clock, log: recorder([]), kind: 'Pod', random: () => 0.999, reached, ...handlers } as const;
+    const deps = { api, clock, log: recorder([]), kind: 'Pod', random: () => 0.999, reconnected, ...handlers } as const;
     const ended = createWatch<string>({ ...deps, deadAfterMs: 3_600_000, ...over }).run(stop.signal);
     t.after(() => (stop.abort(), ended));
     return listedAtMs;
@@ -53,7 +53,7 @@ function aWorld(t: TestContext) {
     while (listed.length === before + 1) await clock.advance(100);
     return listed.at(-1)! - sinceMs;
   }
-  return { clock, server, reached, watch, outage, nextAfter };
+  return { clock, server, reconnected, watch, outage, nextAfter };
 }
 
 const soon = 999; // as the random function has it: not all at once
@@ -82,27 +82,27 @@ const troubles: [string, Error, boolean][] = [
 ];
 for (const [name, error, isWoken] of troubles)
   test(`${name}: ${isWoken ? 'the pause is cut short' : 'the pause is kept'}`, async (t) => {
-    const { server, reached, watch, outage, nextAfter } = aWorld(t);
+    const { server, reconnected, watch, outage, nextAfter } = aWorld(t);
     server.pages = [error];
     const listed = watch();
     await outage();
-    const tookMs = await nextAfter(listed, reached.again);
+    const tookMs = await nextAfter(listed, reconnected.again);
     if (isWoken) assert.equal(tookMs, soon);
     else assert.ok(tookMs > 20_000, `${tookMs} ms`);
   });
 
 test('whoever is woken shortly before its time is not late', async (t) => {
-  const { reached, watch, clock } = aWorld(t);
+  const { reconnected, watch, clock } = aWorld(t);
   const listed = watch();
   await clock.advance(100); // the first pause is half a second
-  reached.again();
+  reconnected.again();
   await clock.advance(1_000);
   assert.ok(listed[1]! - listed[0]! <= 500, `${listed[1]! - listed[0]!} ms`);
 });
 
 test('half a list, or a start without trouble, wakes nobody', async (t) => {
-  const { server, reached, watch, outage, clock } = aWorld(t);
-  const watched = reached.next();
+  const { server, reconnected, watch, outage, clock } = aWorld(t);
+  const watched = reconnected.next();
   watch();
   await outage();
   server.pages = [more, noAnswer];
@@ -111,15 +111,15 @@ test('half a list, or a start without trouble, wakes nobody', async (t) => {
   server.pages = [all];
   await clock.advance(60_000);
   assert.equal(watched.aborted, true);
-  const next = reached.next();
+  const next = reconnected.next();
   watch();
   await clock.advance(1_000);
   assert.equal(next.aborted, false);
 });
 
 test('a watch that shares nothing rests for as long as before', async (t) => {
-  const { reached, watch, outage, nextAfter } = aWorld(t);
-  const listed = watch({ reached: undefined });
+  const { reconnected, watch, outage, nextAfter } = aWorld(t);
+  const listed = watch({ reconnected: undefined });
   await outage();
-  assert.ok((await nextAfter(listed, reached.again)) > 20_000);
+  assert.ok((await nextAfter(listed, reconnected.again)) > 20_000);
 });

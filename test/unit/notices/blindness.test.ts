@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Gap, Sight, Trouble } from '../../../src/kube/contact.ts';
+import type { Gap, Sight, ContactTrouble } from '../../../src/kube/contact.ts';
 import { blindnessOf, seesAll, unseenOf } from '../../../src/notices/plan/blindness.ts';
 
 /* How far the watches together see. Times are seconds, for reading. */
@@ -11,7 +11,12 @@ const gap = (from: number, until: number, why: Gap['why'] = 'unreachable'): Gap 
   why,
 });
 /** Last heard, known to fail since, failed last. */
-const trouble = (since: number, failing: number, failed: number, why: Trouble['why'] = 'unreachable'): Trouble => ({
+const trouble = (
+  since: number,
+  failing: number,
+  failed: number,
+  why: ContactTrouble['why'] = 'unreachable',
+): ContactTrouble => ({
   sinceMs: since * 1000,
   failingSinceMs: failing * 1000,
   failedAtMs: failed * 1000,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { whyLeft } from '../../../src/notices/plan/unwatched.ts';
+import { whyUnwatched } from '../../../src/notices/plan/unwatched.ts';
 import { aConfig } from '../../support/config.ts';
 import { aFix, aNotice } from '../../support/fixes.ts';
 
@@ -32,7 +32,7 @@ const cases: [string, Remediation, Partial<Config>, RegExp | string | undefined]
 ];
 for (const [name, fix, config, want] of cases)
   test(name, () => {
-    const why = whyLeft(fix, 'telegram', aConfig(config), 'tapfix');
+    const why = whyUnwatched(fix, 'telegram', aConfig(config), 'tapfix');
     if (want instanceof RegExp) assert.match(why ?? '', want);
     else assert.equal(why, want);
   });

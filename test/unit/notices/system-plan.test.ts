@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sight } from '../../../src/kube/contact.ts';
-import { type About, aboutAnnotation, aboutOf, type Notice } from '../../../src/kube/notice.ts';
+import { type NoticeSubject, aboutAnnotation, aboutOf, type Notice } from '../../../src/kube/notice.ts';
 import { planSystem, type SystemFacts } from '../../../src/notices/plan/blindness.ts';
 import type { Address } from '../../../src/notices/plan/route.ts';
 import { aNotice, aNoticeOf, at } from '../../support/fixes.ts';
@@ -27,7 +27,7 @@ const away = (kind: Sight['kind']): Sight =>
   seen(kind, undefined, { gaps: [{ fromMs: ms('04:02:00'), untilMs: ms('04:09:00'), why: 'unreachable' }] });
 
 const aNoticeAbout = (
-  about: About | string,
+  about: NoticeSubject | string,
   over: Partial<Notice['spec']> = {},
   status: Notice['status'] = { message: '1' },
 ): Notice => {
@@ -35,7 +35,7 @@ const aNoticeAbout = (
   const annotations = { [aboutAnnotation]: typeof about === 'string' ? about : JSON.stringify(about) };
   return { ...notice, metadata: { ...notice.metadata, annotations } };
 };
-const unseen = (parts: [string, string, string?][], namespace?: string): About => ({
+const unseen = (parts: [string, string, string?][], namespace?: string): NoticeSubject => ({
   what: 'unseen',
   ...(namespace && { namespace }),
   parts: parts.map(([kind, from, until]) => ({
@@ -61,7 +61,7 @@ function steps(over: Partial<SystemFacts>): string[] {
   });
 }
 const clockOf = (time: string): string => time.slice(11, 16);
-const words = (about: About): string =>
+const words = (about: NoticeSubject): string =>
   about.what !== 'unseen'
     ? `${about.what} ${clockOf(about.from)}-${about.until ? clockOf(about.until) : ''}`
     : `unseen ${about.namespace ?? 'all'} ${about.parts.map(({ kind, from, until }) => `${kind} ${clockOf(from)}-${until ? clockOf(until) : ''}`).join(' ')}`;

@@ -131,8 +131,8 @@ for (const [name, spec, want] of nodes)
 
 const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'd', controller: true };
 const around = (spec: object) => {
-  const { around, shelves } = createSurroundings();
-  shelves.nodes.set(viewNode(raw(spec, silent, { name: 'n-1' }))!);
+  const { around, caches } = createSurroundings();
+  caches.nodes.set(viewNode(raw(spec, silent, { name: 'n-1' }))!);
   return around;
 };
 const downN1 = around({});

@@ -200,12 +200,12 @@ test('one that was killed for memory again is noticed, though it is up and ready
 });
 
 test('a list of one namespace says nothing about the pods of another', () => {
-  const { around, shelves } = createSurroundings();
+  const { around, caches } = createSurroundings();
   const placed = (name: string, namespace: string) => aPod({ name, uid: name, namespace, node: 'n-1', ready: false });
-  shelves.nodes.set(viewNode(node('n-1', 'False') as never)!);
-  shelves.pods.replace([placed('a', 'shop'), placed('b', 'shop')], 'shop');
-  shelves.pods.replace([placed('c', 'pay')], 'pay');
-  shelves.pods.replace([placed('b', 'shop')], 'shop');
+  caches.nodes.set(viewNode(node('n-1', 'False') as never)!);
+  caches.pods.replace([placed('a', 'shop'), placed('b', 'shop')], 'shop');
+  caches.pods.replace([placed('c', 'pay')], 'pay');
+  caches.pods.replace([placed('b', 'shop')], 'shop');
   assert.deepEqual(
     around
       .podsOn('n-1')
@@ -213,7 +213,7 @@ test('a list of one namespace says nothing about the pods of another', () => {
       .sort(),
     ['b', 'c'],
   );
-  shelves.pods.replace([], undefined);
+  caches.pods.replace([], undefined);
   assert.deepEqual(around.podsOn('n-1'), []);
 });
 
