@@ -21,8 +21,8 @@ test('what waits ends with its incident, each signal once', () => {
   ledger.waits('k', about(), 3);
   ledger.waits('k', about('shop/Deployment/web'));
   assert.deepEqual([ledger.waiting(), counted], [4, ['OwnerUnknown 1']]);
-  ledger.settle('k', told);
-  ledger.settle('k', told);
+  ledger.settle('k', recorded);
+  ledger.settle('k', recorded);
   assert.deepEqual(counted, ['OwnerUnknown 1', 'Told 3', 'Told 1']);
   assert.deepEqual(ledger.totals(), { seen: 5, waiting: 0, outcomes: { OwnerUnknown: 1, Told: 4 } });
 });
@@ -32,7 +32,7 @@ test('a page tells what waits, and the last outcomes, newest first; the same in 
   const one = (work: () => void): void => (ledger.arrived(), work());
   one(() => ledger.waits('k', about()));
   await clock.advance(30_000);
-  ledger.settle('k', told);
+  ledger.settle('k', recorded);
   for (let n = 0; n < 3; n++) {
     await clock.advance(1_000);
     one(() => ledger.ended(repeated, about()));
