@@ -2,8 +2,8 @@ import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { actions } from '../../src/actions/table.ts';
 import { createApi } from '../../src/kube/client.ts';
 import { customResourceDefinitions } from '../../src/manifests/crd.ts';
-import { createApiServer } from '../../src/sim/api/server.ts';
-import { listen } from '../../src/sim/http.ts';
+import { listen } from '../../src/sim/api/http.ts';
+import { createFullApiServer } from '../sim/full-sim.ts';
 import { rawOver } from './connect.ts';
 import { pause, type Server } from './ground.ts';
 import { contractSuite } from './suite.ts';
@@ -11,7 +11,7 @@ import { warpClock } from './warp-clock.ts';
 
 async function connect(): Promise<Server> {
   const clock = warpClock();
-  const server = createApiServer({ clock, definitions: customResourceDefinitions(actions) });
+  const server = createFullApiServer({ clock, definitions: customResourceDefinitions(actions) });
   const { url, close } = await listen(server);
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromOptions({

@@ -8,7 +8,7 @@ import { phaseOf, type Remediation } from '../../src/kube/remediation.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { runKubelet } from '../../src/sim/kubelet/kubelet.ts';
-import type { Behaviours } from '../../src/sim/kubelet/pod.ts';
+import type { Behaviours } from '../../src/sim/kubelet/pod-life.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { startFakeSlack } from '../support/fake-slack.ts';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';

@@ -8,8 +8,9 @@ import type { KubeObject } from '../../src/kube/api.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../src/manifests/crd.ts';
-import { createSim, type Sim } from '../../src/sim/sim.ts';
+import type { Sim } from '../../src/sim/sim.ts';
 import { aSetup, startTapfix } from './support/tapfix.ts';
+import { createFullSim } from '../sim/full-sim.ts';
 
 /* The built program, and an API server whose watches now and then say what no API server should. */
 
@@ -17,7 +18,12 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const named = (apiVersion: string, kind: string, name: string) => ({ apiVersion, kind, metadata: { name } });
 
 async function aCluster(t: TestContext): Promise<Sim> {
-  const sim = createSim({ clock: systemClock, log: silent, nodes: 1, definitions: customResourceDefinitions(actions) });
+  const sim = createFullSim({
+    clock: systemClock,
+    log: silent,
+    nodes: 1,
+    definitions: customResourceDefinitions(actions),
+  });
   const end = new AbortController();
   const ended = sim.start(end.signal);
   t.after(async () => {

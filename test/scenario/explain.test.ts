@@ -5,10 +5,10 @@ import type { KubeObject } from '../../src/kube/api.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { customResourceDefinitions } from '../../src/manifests/crd.ts';
-import type { ApiServer } from '../../src/sim/api/server.ts';
-import { listen } from '../../src/sim/http.ts';
+import type { ApiServer } from '../../src/sim/api/api-server.ts';
+import { listen } from '../../src/sim/api/http.ts';
 import { parseBehaviour } from '../../src/sim/kubelet/behaviour.ts';
-import { createSim } from '../../src/sim/sim.ts';
+import { createFullSim } from '../sim/full-sim.ts';
 import { deployment } from './life/shop.ts';
 import { aSetup, type Setup, startTapfix } from './support/tapfix.ts';
 
@@ -25,7 +25,7 @@ async function aCluster(t: TestContext, { config, forbidden, image = 'shop/app:2
   const end = new AbortController();
   const behaviours = (_pod: object, { image: of = '' }: { image?: string }) =>
     of.endsWith('-crash') ? parseBehaviour('crash') : undefined;
-  const sim = createSim({
+  const sim = createFullSim({
     clock: systemClock,
     log: createLog({ level: 'silent' }),
     nodes: 1,

@@ -1,32 +1,33 @@
 import type { Clock } from '../../lib/clock.ts';
-import { type Answer, count, type Obj, stamp, text, type Tree, tree } from './model.ts';
-import { newUid } from './names.ts';
-import { invalid, Refusal, wrong } from './refusal.ts';
+import { apiVersionOf, type KindRow } from '../kinds/kinds.ts';
+import { newUid } from './metadata.ts';
+import { type ApiAnswer, count, isTree, type Obj, stamp, text, type Tree, tree } from './model.ts';
+import { ApiRefusal, type FieldProblem, invalid, wrong } from './refusals.ts';
 
-export interface Identity {
+export interface UserInfo {
   username: string;
   uid?: string;
   groups: readonly string[];
 }
 
-interface Issued extends Identity {
+interface Issued extends UserInfo {
   expiresAtMs: number;
   isForUs: boolean;
 }
 
-export interface AccessDeps {
+interface AccessDeps {
   clock: Clock;
   random: () => number;
-  /** Who is who does not bring a token. */
-  identity: Identity;
-  tokens: Readonly<Record<string, Identity>>;
+  /** The user of a request without a token. */
+  identity: UserInfo;
+  tokens: Readonly<Record<string, UserInfo>>;
 }
 
 export interface Access {
-  /** Throws the 401 of the real one. */
-  whoIs(token: string | undefined): Identity;
+  /** Throws the real server's 401 for an unknown or expired token. */
+  whoIs(token: string | undefined): UserInfo;
   /** Answers a TokenRequest. */
-  issue(account: Obj, request: Tree): Answer;
+  issue(account: Obj, request: Tree): ApiAnswer;
 }
 
 const ourAudience = 'https://kubernetes.default.svc';
@@ -34,21 +35,21 @@ const shortestSeconds = 600;
 const longestSeconds = 2 ** 32;
 const subject = { kind: 'TokenRequest', group: 'authentication.k8s.io', name: '' };
 
-/** Knows who asks. What they may do it does not know: here everybody may do everything. */
+/** Knows who sends a request, but not what they may do: here everybody may do everything. */
 export function createAccess({ clock, random, identity, tokens }: AccessDeps): Access {
   const issued = new Map<string, Issued>();
 
-  const listed = (token: string): Identity | undefined => (Object.hasOwn(tokens, token) ? tokens[token] : undefined);
+  const listed = (token: string): UserInfo | undefined => (Object.hasOwn(tokens, token) ? tokens[token] : undefined);
 
-  function whoIs(token: string | undefined): Identity {
+  function whoIs(token: string | undefined): UserInfo {
     if (token === undefined) return identity;
     const minted = issued.get(token);
     const known = minted && minted.isForUs && clock.now() < minted.expiresAtMs ? minted : listed(token);
-    if (!known) throw new Refusal(401, 'Unauthorized', 'Unauthorized');
+    if (!known) throw new ApiRefusal(401, 'Unauthorized', 'Unauthorized');
     return known;
   }
 
-  function issue({ metadata }: Obj, request: Tree): Answer {
+  function issue({ metadata }: Obj, request: Tree): ApiAnswer {
     const { expirationSeconds = 3600, audiences } = tree(request['spec']);
     const seconds = count(expirationSeconds, Number.NaN);
     const field = 'spec.expirationSeconds';
@@ -78,3 +79,34 @@ export function createAccess({ clock, random, identity, tokens }: AccessDeps): A
 
   return { whoIs, issue };
 }
+
+const noRules = 'there is no authorization in the simulated API server: everybody may do everything';
+
+/** Answers the review kinds, whose objects are never stored. */
+export function review(row: KindRow, body: Tree, who: UserInfo, nowMs: number): ApiAnswer {
+  const head = { kind: row.kind, apiVersion: apiVersionOf(row) };
+  if (row.kind === 'SelfSubjectReview') {
+    const status = { userInfo: { ...who, groups: [...who.groups] } };
+    return { status: 201, body: { ...head, metadata: { creationTimestamp: stamp(nowMs) }, status } };
+  }
+  const spec = tree(body['spec']);
+  const problems = [...checkAttributes(spec), ...(row.kind === 'SubjectAccessReview' ? checkSubject(spec) : [])];
+  if (problems.length > 0) throw invalid({ kind: '', group: row.group, name: '' }, problems);
+  return { status: 201, body: { ...head, metadata: {}, spec, status: { allowed: true, reason: noRules } } };
+}
+
+const checkAttributes = ({ resourceAttributes, nonResourceAttributes }: Tree): FieldProblem[] =>
+  isTree(resourceAttributes) !== isTree(nonResourceAttributes)
+    ? []
+    : [
+        wrong(
+          'spec.resourceAttributes',
+          null,
+          'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+        ),
+      ];
+
+const checkSubject = ({ user, groups }: Tree): FieldProblem[] =>
+  text(user) || (Array.isArray(groups) && groups.length > 0)
+    ? []
+    : [wrong('spec.user', '', 'at least one of user or group must be specified')];

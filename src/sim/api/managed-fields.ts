@@ -1,29 +1,29 @@
 import type { ManagedFields } from '../../kube/api.ts';
 import { isTree, type Obj, type Tree } from './model.ts';
 
-/** Who writes: `subresource` is '' for the object itself. */
-export interface Writer {
+/** Who writes an object. `subresource` is '' for the object itself. */
+export interface FieldWriter {
   manager: string;
   subresource: string;
   apiVersion: string;
-  /** To the second. */
+  /** A timestamp with whole seconds. */
   time: string;
 }
 
-/** Paths of an object's leaves, each as its steps joined by a character that no step has. */
+/** The paths of an object's leaves. The steps of a path are joined by a character that no step contains. */
 type Fields = Set<string>;
 const separator = '\0';
 
-/** Which fields of metadata are anybody's; the server's own are not in the books. */
+/** The fields of metadata that clients own. The server's own fields are not recorded. */
 const ours = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
 
 /**
- * The books after a write: who writes a field owns it, whoever wrote it before no longer does, and what
- * was not changed stays with its owner. Good enough to tell who changed a part of an object last, and when.
+ * Returns the managedFields after a write: the writer owns each field it changed, the previous owner loses it, and an
+ * unchanged field stays with its owner. This is enough to say who changed a part of an object last, and when.
  */
-export function recordWriter(before: Obj | undefined, after: Obj, writer: Writer): ManagedFields[] {
+export function recordWriter(before: Obj | undefined, after: Obj, writer: FieldWriter): ManagedFields[] {
   const [was, is] = [leavesOf(before), leavesOf(after)];
-  // The first status is the server's own doing.
+  // The server itself writes the first status.
   const counts = (path: string): boolean => writer.subresource === 'status' || !path.startsWith('f:status');
   const changed = new Set([...is].flatMap(([path, value]) => (was.get(path) !== value && counts(path) ? [path] : [])));
   const entries = (before?.metadata.managedFields ?? []).map((entry) => ({ entry, fields: fieldsIn(entry.fieldsV1) }));
@@ -42,7 +42,7 @@ export function recordWriter(before: Obj | undefined, after: Obj, writer: Writer
     .sort((a, b) => (`${a.time} ${a.manager}` < `${b.time} ${b.manager}` ? -1 : 1));
 }
 
-const newEntry = ({ manager, subresource, apiVersion, time }: Writer): ManagedFields & Tree => ({
+const newEntry = ({ manager, subresource, apiVersion, time }: FieldWriter): ManagedFields & Tree => ({
   manager,
   operation: 'Update',
   apiVersion,
@@ -69,7 +69,7 @@ function collect(value: unknown, path: readonly string[], leaves: Map<string, st
   for (const [step, child] of children) collect(child, [...path, step], leaves);
 }
 
-/** Lists whose items are known by a key are followed into; all others are one field. */
+/** A list whose items have a key is followed into its items; any other list is one field. */
 function childrenOf(value: unknown, step: string | undefined): [string, unknown][] {
   if (isTree(value)) return Object.entries(value).map(([key, child]) => [`f:${key}`, child]);
   if (!Array.isArray(value) || value.length === 0) return [];

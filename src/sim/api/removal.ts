@@ -1,10 +1,24 @@
-import type { Core } from './core.ts';
-import { parseJson } from './decode.ts';
-import type { KindRow } from './kinds.ts';
-import { type Answer, count, type Meta, type Obj, type Request, stamp, text, type Tree, tree } from './model.ts';
-import { conflict, invalid, problem, unsupported } from './refusal.ts';
+import type { OwnerReference } from '../../kube/api.ts';
+import { sameValue } from '../../lib/hash.ts';
+import type { KindRow } from '../kinds/kinds.ts';
+import { parseJson } from './decoding.ts';
+import { tidy } from './metadata.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  count,
+  type Meta,
+  type Obj,
+  type ServerCore,
+  stamp,
+  text,
+  type Tree,
+  tree,
+} from './model.ts';
+import type { StoredChange } from './object-store.ts';
+import { conflict, invalid, problem, unsupported } from './refusals.ts';
 
-export interface DeleteOptions {
+export interface RemovalOptions {
   dryRun: boolean;
   gracePeriodSeconds?: number;
   preconditions: { uid?: string; resourceVersion?: string };
@@ -14,13 +28,13 @@ export interface DeleteOptions {
 const policies = ['Foreground', 'Background', 'Orphan'] as const;
 const subject = { kind: 'DeleteOptions', group: 'meta.k8s.io', name: '' };
 
-/** From the body alone, once there is one: so does the real one. */
-export function deleteOptionsOf({ body: raw, query }: Request): DeleteOptions {
+/** Reads the options from the body alone if there is one, as the real server does. */
+export function deleteOptionsOf({ body: raw, query }: ApiRequest): RemovalOptions {
   const body = raw ? tree(parseJson(raw, (why) => `couldn't get version/kind; json parse error: ${why}`)) : undefined;
   return deleteOptionsIn(body ?? fromQuery(query));
 }
 
-function fromQuery(query: Request['query']): Tree {
+function fromQuery(query: ApiRequest['query']): Tree {
   return {
     ...(query['dryRun'] && { dryRun: [query['dryRun']] }),
     ...(query['gracePeriodSeconds'] && { gracePeriodSeconds: Number(query['gracePeriodSeconds']) }),
@@ -28,7 +42,7 @@ function fromQuery(query: Request['query']): Tree {
   };
 }
 
-export function deleteOptionsIn(asked: Tree): DeleteOptions {
+export function deleteOptionsIn(asked: Tree): RemovalOptions {
   const { uid, resourceVersion } = tree(asked['preconditions']);
   const policy = policies.find((one) => one === asked['propagationPolicy']);
   if (asked['propagationPolicy'] && !policy)
@@ -47,15 +61,15 @@ export function deleteOptionsIn(asked: Tree): DeleteOptions {
 }
 
 export function isDryRun(asked: unknown, subject: { kind: string; group: string; name: string }): boolean {
-  const words = Array.isArray(asked) ? (asked as unknown[]) : asked === undefined ? [] : [asked];
-  if (words.some((word) => word !== 'All')) throw invalid(subject, [unsupported('dryRun', words, ['All'])]);
-  return words.length > 0;
+  const values = Array.isArray(asked) ? (asked as unknown[]) : asked === undefined ? [] : [asked];
+  if (values.some((value) => value !== 'All')) throw invalid(subject, [unsupported('dryRun', values, ['All'])]);
+  return values.length > 0;
 }
 
 export function mustBeTheOne(
   { kind }: KindRow,
   { metadata }: Obj,
-  { uid, resourceVersion }: DeleteOptions['preconditions'],
+  { uid, resourceVersion }: RemovalOptions['preconditions'],
 ): void {
   const { name } = metadata;
   if (uid !== undefined && uid !== metadata.uid) {
@@ -67,21 +81,21 @@ export function mustBeTheOne(
   throw conflict(kind, name, why);
 }
 
-/** Deletes one object, or begins to. What depends on it is the collector's business. */
-export function remove(core: Core, row: KindRow, current: Obj, options: DeleteOptions): Obj {
+/** Deletes one object, or marks it as being deleted. `collect` takes care of its dependents. */
+export function remove(core: ServerCore, row: KindRow, current: Obj, options: RemovalOptions): Obj {
   mustBeTheOne(row, current, options.preconditions);
   const ended = withEnd(core, row, current, options);
   const waits = ended.metadata.deletionGracePeriodSeconds! > 0 || (ended.metadata.finalizers ?? []).length > 0;
   if (options.dryRun) return ended;
-  // Of a pod the real one writes down its end before it is gone.
+  // The real server writes the end of a pod before it removes the pod.
   if (!waits) return core.store.remove(row, row.kind === 'Pod' ? core.store.put(row, ended) : current);
   const { deletionTimestamp, deletionGracePeriodSeconds } = current.metadata;
   const isNews = !deletionTimestamp || deletionGracePeriodSeconds! > ended.metadata.deletionGracePeriodSeconds!;
   return isNews ? core.store.put(row, ended) : current;
 }
 
-/** When it will be over: at once, unless a kubelet has to stop it first. */
-function withEnd({ clock }: Core, row: KindRow, current: Obj, { gracePeriodSeconds }: DeleteOptions): Obj {
+/** The object with the time of its end: now, unless a kubelet has to stop it first. */
+function withEnd({ clock }: ServerCore, row: KindRow, current: Obj, { gracePeriodSeconds }: RemovalOptions): Obj {
   const { metadata } = current;
   const seconds = graceOf(row, current, gracePeriodSeconds);
   const askedAtMs = metadata.deletionTimestamp
@@ -105,10 +119,59 @@ function graceOf({ kind }: KindRow, { metadata, spec, status }: Obj, asked: numb
   return metadata.deletionTimestamp ? Math.min(wanted, count(metadata.deletionGracePeriodSeconds)) : wanted;
 }
 
-/** What a DELETE answers: the object while it is still there, or a word about its end. */
-export function removedAnswer(row: KindRow, before: Obj, after: Obj, isThere: boolean): Answer {
+/** The answer to a DELETE: the object while it still exists, otherwise a Status. */
+export function removedAnswer(row: KindRow, before: Obj, after: Obj, isThere: boolean): ApiAnswer {
   if (isThere || row.kind === 'Pod') return { status: 200, body: after };
   const { name, uid } = before.metadata;
   const details = { name, ...(row.group && { group: row.group }), kind: row.plural, uid };
   return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
+}
+
+const background = { dryRun: false, preconditions: {}, policy: 'Background' } as const;
+
+/** Garbage collection: an object is deleted with its last owner, and also if its owners never existed. */
+export function collect(core: ServerCore, { row, before, after }: StoredChange): void {
+  if (before && !after) for (const [of, object] of dependentsOf(core, before)) review(core, of, object);
+  else if (after && !sameValue(before?.metadata.ownerReferences, after.metadata.ownerReferences))
+    review(core, row, after);
+}
+
+/** The objects that name this one as an owner. */
+function* dependentsOf({ store, rows }: ServerCore, { metadata: { uid, namespace } }: Obj): Generator<[KindRow, Obj]> {
+  for (const row of rows) {
+    if (row.review) continue;
+    for (const object of store.all(row, row.namespaced ? namespace : undefined)) {
+      if (object.metadata.ownerReferences?.some((owner) => owner.uid === uid)) yield [row, object];
+    }
+  }
+}
+
+function review(core: ServerCore, row: KindRow, object: Obj): void {
+  if (row.kind === 'Namespace') return; // namespace-lifecycle.ts ends it
+  const owners = object.metadata.ownerReferences ?? [];
+  const remaining = owners.filter((owner) => !isGone(core, owner, object.metadata.namespace));
+  if (owners.length === remaining.length) return;
+  if (remaining.length > 0) core.store.put(row, withOwners(object, remaining));
+  else if (!object.metadata.deletionTimestamp) remove(core, row, object, background);
+}
+
+/** An owner of a kind that is not served counts as present. */
+function isGone({ store, rowOf }: ServerCore, owner: OwnerReference, namespace: string | undefined): boolean {
+  const group = owner.apiVersion.includes('/') ? owner.apiVersion.split('/')[0] : '';
+  const row = rowOf(owner.kind, group);
+  if (!row) return false;
+  return store.get(row, row.namespaced ? namespace : undefined, owner.name)?.metadata.uid !== owner.uid;
+}
+
+const withOwners = (object: Obj, ownerReferences: OwnerReference[]): Obj => ({
+  ...object,
+  metadata: tidy({ ...object.metadata, ownerReferences }),
+});
+
+/** The dependents stay, without the reference to this owner. */
+export function orphan(core: ServerCore, owner: Obj): void {
+  for (const [row, object] of dependentsOf(core, owner)) {
+    const remaining = (object.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.metadata.uid);
+    core.store.put(row, withOwners(object, remaining));
+  }
 }

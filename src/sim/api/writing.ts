@@ -1,28 +1,52 @@
 import { sameValue } from '../../lib/hash.ts';
-import type { Core, WriteOptions } from './core.ts';
-import { apiVersionOf, hasStatus, type KindRow } from './kinds.ts';
+import { apiVersionOf, hasStatus, type KindRow } from '../kinds/kinds.ts';
 import { recordWriter } from './managed-fields.ts';
-import { checkMetadata, checkMetadataChange, keepServersOwn, tidy } from './metadata.ts';
-import { type Meta, type Obj, stamp, type Tree, tree, withoutNulls } from './model.ts';
-import { checkName, generateName, newUid } from './names.ts';
-import { alreadyExists, badRequest, internal, invalid, modified, notFound, type Problem, problem } from './refusal.ts';
-import type { Target } from './route.ts';
+import {
+  checkMetadata,
+  checkMetadataChange,
+  checkName,
+  generateName,
+  keepServersOwn,
+  newUid,
+  tidy,
+} from './metadata.ts';
+import {
+  type Meta,
+  type Obj,
+  type RequestTarget,
+  type ServerCore,
+  stamp,
+  type Tree,
+  tree,
+  withoutNulls,
+  type WriteSettings,
+} from './model.ts';
+import {
+  alreadyExists,
+  badRequest,
+  type FieldProblem,
+  internal,
+  invalid,
+  modified,
+  notFound,
+  problem,
+} from './refusals.ts';
 
 const subjectOf = ({ kind, group }: KindRow, name: string) => ({ kind, group, name });
 
-function mustBeValid(row: KindRow, { metadata }: Obj, problems: readonly Problem[]): void {
+function mustBeValid(row: KindRow, { metadata }: Obj, problems: readonly FieldProblem[]): void {
   if (problems.length > 0) throw invalid(subjectOf(row, metadata.name ?? ''), problems);
 }
 
-/** As far as types go it is an object; `metadata` is asked for, never trusted. */
+/** Builds an object of the row's kind. The caller passes checked metadata; the metadata in `asked` is not used. */
 function objectOf(row: KindRow, asked: Tree, metadata: Meta): Obj {
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = asked;
   const clean = row.custom ? content : withoutNulls(content);
   return { kind: row.kind, apiVersion: apiVersionOf(row), metadata, ...clean } as Obj;
 }
 
-/** What a POST to a collection does. */
-export function create(core: Core, { row, namespace }: Target, asked: Tree, options: WriteOptions): Obj {
+/** Creates an object: a POST to a collection. */
+export function create(core: ServerCore, { row, namespace }: RequestTarget, asked: Tree, options: WriteSettings): Obj {
   const wanted = tidy(tree(asked['metadata'])) as Partial<Meta>;
   if (wanted.namespace !== undefined && wanted.namespace !== namespace) throw otherNamespace();
   if (wanted.resourceVersion) throw internal('resourceVersion should not be set on objects to be created');
@@ -49,8 +73,14 @@ export function create(core: Core, { row, namespace }: Target, asked: Tree, opti
   return options.dryRun ? recorded : core.store.put(row, recorded);
 }
 
-/** What a PUT or a PATCH makes of an object. `asked` is the whole object as it shall be. */
-export function change(core: Core, target: Target, current: Obj, asked: Tree, options: WriteOptions): Obj {
+/** Changes an object: a PUT or a PATCH. `asked` is the whole object as it should become. */
+export function change(
+  core: ServerCore,
+  target: RequestTarget,
+  current: Obj,
+  asked: Tree,
+  options: WriteSettings,
+): Obj {
   const { row, subresource = '' } = target;
   const wanted = tidy(tree(asked['metadata']));
   mustNameTheSame(target, wanted);
@@ -58,7 +88,7 @@ export function change(core: Core, target: Target, current: Obj, asked: Tree, op
   const metadata = { ...keepServersOwn(wanted, current.metadata), resourceVersion: current.metadata.resourceVersion };
   const next =
     subresource === 'status' ? statusWrite(row, current, asked, metadata) : mainWrite(row, current, asked, metadata);
-  // Of a custom resource's status the real one takes nothing but the status: not even another uid is noticed.
+  // A write to a custom resource's status ignores all metadata on the real server, even a wrong uid.
   const isBlind = row.custom && subresource === 'status';
   mustBeValid(row, next, [
     ...(isBlind ? [] : checkMetadataChange(current.metadata, wanted)),
@@ -67,7 +97,7 @@ export function change(core: Core, target: Target, current: Obj, asked: Tree, op
     ...(row.rules.checkChange?.(current, next) ?? []),
   ]);
   if (isSame(current, next)) return current;
-  // A status that comes with an annotation (as a Deployment's revision does) is no new generation.
+  // A status write may also change an annotation, such as a Deployment's revision; that is no new generation.
   const generation = subresource === 'status' ? {} : generationOf(row, current, next);
   const counted = { ...next, metadata: { ...next.metadata, ...generation } };
   const recorded = signed(core, row, current, counted, options, subresource);
@@ -77,7 +107,7 @@ export function change(core: Core, target: Target, current: Obj, asked: Tree, op
   return recorded;
 }
 
-/** The last finalizer of something that was deleted is gone: so is it. */
+/** An object that was deleted goes away with its last finalizer. */
 const isReleased = ({ deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] }: Meta): boolean =>
   deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0;
 
@@ -87,7 +117,7 @@ const mainWrite = (row: KindRow, current: Obj, asked: Tree, metadata: Meta): Obj
     hasStatus(row) ? withStatus(objectOf(row, asked, metadata), current.status) : objectOf(row, asked, metadata),
   );
 
-/** Of a custom resource only the status; of the others the real one lets some metadata through. */
+/** A status write changes only the status of a custom resource; for other kinds the real server also takes some metadata. */
 function statusWrite(row: KindRow, current: Obj, asked: Tree, metadata: Meta): Obj {
   const { labels } = current.metadata;
   const kept = row.custom ? current.metadata : row.kind === 'Deployment' ? tidy({ ...metadata, labels }) : metadata;
@@ -117,11 +147,11 @@ function generationOf({ generation }: KindRow, before: Obj, after: Obj): { gener
 }
 
 function signed(
-  core: Core,
+  core: ServerCore,
   row: KindRow,
   before: Obj | undefined,
   after: Obj,
-  { manager }: WriteOptions,
+  { manager }: WriteSettings,
   subresource: string,
 ): Obj {
   const writer = { manager, subresource, apiVersion: apiVersionOf(row), time: stamp(core.clock.now()) };
@@ -131,7 +161,7 @@ function signed(
 const otherNamespace = (): Error =>
   badRequest('the namespace of the provided object does not match the namespace sent on the request');
 
-function mustNameTheSame({ namespace, name = '' }: Target, wanted: Meta): void {
+function mustNameTheSame({ namespace, name = '' }: RequestTarget, wanted: Meta): void {
   if (!wanted.name)
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (wanted.name !== name)
@@ -145,7 +175,7 @@ function mustBeCurrent(row: KindRow, { metadata }: Obj, resourceVersion: string 
   if (resourceVersion !== metadata.resourceVersion) throw modified(row, metadata.name);
 }
 
-export function mustFind({ store }: Core, { row, namespace, name = '' }: Target): Obj {
+export function mustFind({ store }: ServerCore, { row, namespace, name = '' }: RequestTarget): Obj {
   const found = store.get(row, namespace, name);
   if (!found) throw notFound(row, name);
   return found;

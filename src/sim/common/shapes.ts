@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/api.ts';
 
-/** The parts of Kubernetes' objects that the controllers and the fake kubelet read or write; everything else is passed on unread. */
-export interface Condition {
+/** These are the parts of Kubernetes' objects that the controllers and the simulated kubelet read or write. Everything else is passed on unread. */
+export interface StatusCondition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
   reason?: string;
@@ -90,7 +90,7 @@ export interface PodStatus {
   phase?: string;
   reason?: string;
   message?: string;
-  conditions?: Condition[];
+  conditions?: StatusCondition[];
   containerStatuses?: ContainerStatus[];
   initContainerStatuses?: ContainerStatus[];
   podIP?: string;
@@ -111,7 +111,7 @@ export interface Template {
 export interface NodeObject extends KubeObject {
   spec?: { taints?: Taint[]; unschedulable?: boolean };
   status?: {
-    conditions?: Condition[];
+    conditions?: StatusCondition[];
     allocatable?: Record<string, string>;
     capacity?: Record<string, string>;
     addresses?: { type: string; address: string }[];
@@ -131,7 +131,7 @@ export interface ReplicaSetObject extends KubeObject {
     availableReplicas?: number;
     terminatingReplicas?: number;
     observedGeneration?: number;
-    conditions?: Condition[];
+    conditions?: StatusCondition[];
   };
 }
 
@@ -160,5 +160,5 @@ export interface DeploymentStatus {
   unavailableReplicas?: number;
   terminatingReplicas?: number;
   observedGeneration?: number;
-  conditions?: Condition[];
+  conditions?: StatusCondition[];
 }

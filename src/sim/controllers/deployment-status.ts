@@ -1,21 +1,19 @@
-import { conditionOf, withCondition, without } from '../common/conditions.ts';
-import { nonZero } from '../common/patch.ts';
-import type { Condition, DeploymentObject, DeploymentStatus, ReplicaSetObject } from '../common/shapes.ts';
-import { millis, stamp } from '../common/stamp.ts';
-import { availableOf, fencesOf, sizeOf, sum, wantedBy } from './rollout.ts';
+import type { DeploymentObject, DeploymentStatus, ReplicaSetObject, StatusCondition } from '../common/shapes.ts';
+import { conditionOf, millis, nonZero, stamp, withCondition, without } from '../common/status-writing.ts';
+import { availableOf, rolloutBounds, sizeOf, sum, wantedBy } from './replica-sizes.ts';
 
 const count = (
   status: DeploymentStatus,
   field: 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas',
 ) => status[field] ?? 0;
 
-/** The largest int32 stands for "no deadline". */
+/** The largest int32 means "no deadline". */
 export const deadlineMsOf = ({ spec }: DeploymentObject): number | undefined => {
   const seconds = spec?.progressDeadlineSeconds ?? 600;
   return seconds === 2_147_483_647 ? undefined : seconds * 1000;
 };
 
-/** The counts and the condition Available; the other conditions are kept as they are. */
+/** The status with new counts and a new condition Available. Other conditions stay as they are. */
 export function countedStatus(
   deployment: DeploymentObject,
   fresh: ReplicaSetObject | undefined,
@@ -32,7 +30,7 @@ export function countedStatus(
     availableReplicas: available,
     unavailableReplicas: Math.max(sum(all, sizeOf) - available, 0),
   });
-  const isEnough = available >= wantedBy(deployment) - fencesOf(deployment).unavailable;
+  const isEnough = available >= wantedBy(deployment) - rolloutBounds(deployment).unavailable;
   return {
     ...counts,
     terminatingReplicas: sum(all, ({ status }) => status?.terminatingReplicas ?? 0),
@@ -53,12 +51,12 @@ const tooFew = {
   message: 'Deployment does not have minimum availability.',
 } as const;
 
-/** A Deployment's conditions also say when they were last written. */
+/** A Deployment's conditions also hold the time of their last update. */
 export const setUpdated = (
-  conditions: readonly Condition[] | undefined,
-  next: Omit<Condition, 'lastTransitionTime' | 'lastUpdateTime'>,
+  conditions: readonly StatusCondition[] | undefined,
+  next: Omit<StatusCondition, 'lastTransitionTime' | 'lastUpdateTime'>,
   nowMs: number,
-): Condition[] => withCondition(conditions, { ...next, lastUpdateTime: stamp(nowMs) }, nowMs);
+): StatusCondition[] => withCondition(conditions, { ...next, lastUpdateTime: stamp(nowMs) }, nowMs);
 
 export const isComplete = (deployment: DeploymentObject, status: DeploymentStatus): boolean =>
   [count(status, 'updatedReplicas'), count(status, 'replicas'), count(status, 'availableReplicas')].every(
@@ -76,7 +74,7 @@ function hasProgressed({ status: before = {} }: DeploymentObject, now: Deploymen
 const progressing = (status: 'True' | 'False', reason: string, message: string) =>
   ({ type: 'Progressing', status, reason, message }) as const;
 
-/** When a rollout without any sign of progress will have been so for too long; undefined when nobody waits for it. */
+/** When a rollout without progress exceeds its deadline; undefined when no deadline runs. */
 export function timesOutAtMs(deployment: DeploymentObject, status: DeploymentStatus): number | undefined {
   const condition = conditionOf(status.conditions, 'Progressing');
   const deadlineMs = deadlineMsOf(deployment);
@@ -85,7 +83,7 @@ export function timesOutAtMs(deployment: DeploymentObject, status: DeploymentSta
   return millis(condition.lastUpdateTime) + deadlineMs;
 }
 
-/** The same with the condition Progressing, which tells how the rollout goes, and the failure of a ReplicaSet, if there is one. */
+/** Like countedStatus, but with the condition Progressing, which describes the rollout, and with the failure of a ReplicaSet if there is one. */
 export function rolloutStatus(
   deployment: DeploymentObject,
   fresh: ReplicaSetObject | undefined,
@@ -110,7 +108,7 @@ function judged(deployment: DeploymentObject, status: DeploymentStatus, name: st
   }
   if (hasProgressed(deployment, status)) {
     const moving = progressing('True', 'ReplicaSetUpdated', `${subject} is progressing.`);
-    // Each bit of progress is written down anew, or the deadline would count from the first.
+    // Every progress renews the update time, because the deadline counts from there.
     const since = current?.status === 'True' ? current.lastTransitionTime : undefined;
     return [
       ...without(conditions, 'Progressing'),
@@ -123,11 +121,11 @@ function judged(deployment: DeploymentObject, status: DeploymentStatus, name: st
 }
 
 function withFailure(
-  conditions: readonly Condition[],
+  conditions: readonly StatusCondition[],
   fresh: ReplicaSetObject | undefined,
   old: readonly ReplicaSetObject[],
   nowMs: number,
-): Condition[] {
+): StatusCondition[] {
   const failure = [...(fresh ? [fresh] : []), ...old]
     .map(({ status }) => conditionOf(status?.conditions, 'ReplicaFailure'))
     .find((condition) => condition !== undefined);

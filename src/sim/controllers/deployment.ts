@@ -1,12 +1,19 @@
 import { isNotFound } from '../../kube/api.ts';
 import { controllerOf } from '../../kube/raw.ts';
 import type { Outcome } from '../../lib/queue.ts';
-import { conditionOf } from '../common/conditions.ts';
-import { type ControllerDeps, createLoop, keyOf } from '../common/loop.ts';
-import { refOf, writeStatus } from '../common/patch.ts';
-import { ownedBy } from '../common/pods.ts';
-import { createRecorder, refTo } from '../common/recorder.ts';
+import { createLoop, keyOf, type SimControllerDeps } from '../common/controller-runtime.ts';
+import { createEventRecorder, refTo } from '../common/event-recorder.ts';
+import { ownedBy, podSelector } from '../common/pod-facts.ts';
 import type { DeploymentObject, ReplicaSetObject } from '../common/shapes.ts';
+import { conditionOf, refOf, writeStatus } from '../common/status-writing.ts';
+import {
+  annotationsToAdd,
+  newReplicaSet,
+  outdated,
+  revisionAnnotation,
+  sizeAnnotations,
+  sorted,
+} from './deployment-revisions.ts';
 import {
   countedStatus,
   deadlineMsOf,
@@ -15,18 +22,24 @@ import {
   setUpdated,
   timesOutAtMs,
 } from './deployment-status.ts';
-import { annotationsToAdd, newReplicaSet, outdated, revisionAnnotation, sizeAnnotations, sorted } from './revision.ts';
-import { isRolling, recreateStep, rollingStep, sizeOf, type Sizes, sum } from './rollout.ts';
-import { scaleStep, wasScaled } from './scaling.ts';
-import { selectorText } from './selector.ts';
+import {
+  isRolling,
+  recreateStep,
+  type ReplicaSizes,
+  rollingStep,
+  scaleStep,
+  sizeOf,
+  sum,
+  wasScaled,
+} from './replica-sizes.ts';
 
-/** Deployments: keeps one ReplicaSet per template and moves pods from the old ones to the newest. */
-export function runDeployments(deps: ControllerDeps): void {
-  const { api, clock, lookout } = deps;
-  const recorder = createRecorder({ ...deps, component: 'deployment-controller' });
+/** The controller of Deployments keeps one ReplicaSet per template and moves pods from the old ones to the newest. */
+export function runDeployments(deps: SimControllerDeps): void {
+  const { api, clock, informers } = deps;
+  const recorder = createEventRecorder({ ...deps, component: 'deployment-controller' });
   const loop = createLoop(deps, 'deployment-controller', sync);
-  lookout.on('Deployment', (deployment) => loop.add(keyOf(deployment)));
-  lookout.on('ReplicaSet', ({ metadata }) => {
+  informers.on('Deployment', (deployment) => loop.add(keyOf(deployment)));
+  informers.on('ReplicaSet', ({ metadata }) => {
     const owner = controllerOf(metadata);
     if (owner?.kind === 'Deployment') loop.add(`${metadata.namespace}/${owner.name}`);
   });
@@ -34,7 +47,7 @@ export function runDeployments(deps: ControllerDeps): void {
   async function sync(namespace: string, name: string): Promise<Outcome> {
     const read = await api.get<DeploymentObject>({ kind: 'Deployment', namespace, name });
     if (!read) return undefined;
-    const all = await api.list<ReplicaSetObject>('ReplicaSet', namespace, selectorText(read.spec?.selector));
+    const all = await api.list<ReplicaSetObject>('ReplicaSet', namespace, podSelector(read.spec?.selector));
     const { fresh, old } = sorted(read, all.filter(ownedBy(read.metadata.uid)));
     if (read.metadata.deletionTimestamp) {
       await writeStatus(api, 'Deployment', read, countedStatus(read, fresh, old, clock.now()));
@@ -78,7 +91,7 @@ export function runDeployments(deps: ControllerDeps): void {
     const body = newReplicaSet(deployment, old);
     const fresh = await api.create<ReplicaSetObject>({ kind: 'ReplicaSet', namespace }, body);
     const { name } = fresh.metadata;
-    if (sizeOf(fresh) > 0) say(deployment, `Scaled up replica set ${name} from 0 to ${sizeOf(fresh)}`);
+    if (sizeOf(fresh) > 0) recordScaling(deployment, `Scaled up replica set ${name} from 0 to ${sizeOf(fresh)}`);
     await noteRevision(deployment, fresh);
     if (deadlineMsOf(deployment) === undefined) return { deployment, fresh, old };
     const message = `Created new replica set "${name}"`;
@@ -87,12 +100,12 @@ export function runDeployments(deps: ControllerDeps): void {
     return { deployment: { ...deployment, status: { ...deployment.status, conditions } }, fresh, old };
   }
 
-  /** Writes the new sizes; when there is nothing to do and all is well, old revisions are cleaned up. */
+  /** Writes the new sizes. Deletes old revisions when the rollout is complete and no size changes. */
   async function resize(
     deployment: DeploymentObject,
     fresh: Step['fresh'],
     old: Step['old'],
-    sizes: Sizes,
+    sizes: ReplicaSizes,
     mayCleanUp = false,
   ): Promise<Pick<Step, 'fresh' | 'old'>> {
     const isDone = mayCleanUp && Object.keys(sizes).length === 0 && isComplete(deployment, deployment.status ?? {});
@@ -101,7 +114,7 @@ export function runDeployments(deps: ControllerDeps): void {
     return { fresh: fresh && (await sized(fresh)), old: await Promise.all(old.map(sized)) };
   }
 
-  async function resizeOne(deployment: DeploymentObject, set: ReplicaSetObject, sizes: Sizes) {
+  async function resizeOne(deployment: DeploymentObject, set: ReplicaSetObject, sizes: ReplicaSizes) {
     const { name, annotations = {} } = set.metadata;
     const to = sizes[name];
     if (to === undefined) return set;
@@ -109,7 +122,8 @@ export function runDeployments(deps: ControllerDeps): void {
     if (to === sizeOf(set) && Object.entries(wanted).every(([key, value]) => annotations[key] === value)) return set;
     await api.patch(refOf('ReplicaSet', set), 'merge', { metadata: { annotations: wanted }, spec: { replicas: to } });
     const direction = to > sizeOf(set) ? 'up' : 'down';
-    if (to !== sizeOf(set)) say(deployment, `Scaled ${direction} replica set ${name} from ${sizeOf(set)} to ${to}`);
+    if (to !== sizeOf(set))
+      recordScaling(deployment, `Scaled ${direction} replica set ${name} from ${sizeOf(set)} to ${to}`);
     return { ...set, spec: { ...set.spec, replicas: to } };
   }
 
@@ -133,16 +147,16 @@ export function runDeployments(deps: ControllerDeps): void {
   async function noteRevision(deployment: DeploymentObject, fresh: ReplicaSetObject): Promise<void> {
     const revision = fresh.metadata.annotations?.[revisionAnnotation] ?? '';
     if (deployment.metadata.annotations?.[revisionAnnotation] === revision) return;
-    // As the real one does, with the status: an annotation alone would count as a new generation.
+    // The real controller also writes it with the status, because an annotation alone would be a new generation.
     const annotations = { [revisionAnnotation]: revision };
     await api.patch(refOf('Deployment', deployment, 'status'), 'merge', { metadata: { annotations } });
   }
 
-  const say = (deployment: DeploymentObject, message: string): void =>
+  const recordScaling = (deployment: DeploymentObject, message: string): void =>
     recorder.event(refTo(deployment), 'Normal', 'ScalingReplicaSet', message);
 }
 
-/** While paused nobody waits for progress: the deadline counts from when it is resumed. */
+/** A paused Deployment has no progress deadline; the deadline counts from the time it is resumed. */
 function withPauseNoted(deployment: DeploymentObject, nowMs: number): DeploymentObject {
   const { status } = deployment;
   const reason = conditionOf(status?.conditions, 'Progressing')?.reason;

@@ -1,21 +1,21 @@
 import { type Api, ApiError, isNotFound, type KubeObject, type OwnerReference } from '../../kube/api.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { refOf } from '../common/patch.ts';
-import { controllerRef } from '../common/pods.ts';
-import { type Recorder, refTo } from '../common/recorder.ts';
+import { type EventRecorder, refTo } from '../common/event-recorder.ts';
+import { controllerRef } from '../common/pod-facts.ts';
 import type { PodObject, Template } from '../common/shapes.ts';
+import { refOf } from '../common/status-writing.ts';
 
-/** The server's own words, not shortened. */
-export const wordsOf = (error: unknown): string => (error instanceof ApiError ? error.message : messageOf(error));
+/** The server's own message, not shortened. */
+export const serverMessage = (error: unknown): string => (error instanceof ApiError ? error.message : messageOf(error));
 
-/** All creations fail in a namespace that is going: nothing to say, nothing to try again. */
+/** Every creation fails in a namespace that is being deleted. That is neither reported nor retried. */
 export const isNamespaceGoing = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 403 && error.message.includes('because it is being terminated');
 
 export const ownerOf = ({ apiVersion = '', kind = '', metadata }: KubeObject): OwnerReference =>
   controllerRef(apiVersion, kind, metadata.name, metadata.uid);
 
-/** A pod of this template; `generateName` or a name of its own. */
+/** The body of a pod of this template, with a generated or a given name. */
 export const podOf = (owner: KubeObject, template: Template, name: { name: string } | { generateName: string }) => ({
   metadata: {
     ...name,
@@ -26,10 +26,10 @@ export const podOf = (owner: KubeObject, template: Template, name: { name: strin
   spec: template.spec ?? {},
 });
 
-/** Creates and deletes pods for an owner, and says so in its events. */
-export function createPodControl(api: Api, recorder: Recorder) {
+/** Creates and deletes pods for an owner, and records events about it. */
+export function createPodControl(api: Api, recorder: EventRecorder) {
   return {
-    /** Throws what the server said, after an event that says it too. */
+    /** Records an event on failure too, and throws the server's error. */
     async create(owner: KubeObject, body: object): Promise<PodObject> {
       try {
         const pod = await api.create<PodObject>({ kind: 'Pod', namespace: owner.metadata.namespace }, body);
@@ -37,7 +37,7 @@ export function createPodControl(api: Api, recorder: Recorder) {
         return pod;
       } catch (error) {
         if (!isNamespaceGoing(error))
-          recorder.event(refTo(owner), 'Warning', 'FailedCreate', `Error creating: ${wordsOf(error)}`);
+          recorder.event(refTo(owner), 'Warning', 'FailedCreate', `Error creating: ${serverMessage(error)}`);
         throw error;
       }
     },
@@ -47,14 +47,14 @@ export function createPodControl(api: Api, recorder: Recorder) {
         recorder.event(refTo(owner), 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
       } catch (error) {
         if (isNotFound(error)) return;
-        recorder.event(refTo(owner), 'Warning', 'FailedDelete', `Error deleting: ${wordsOf(error)}`);
+        recorder.event(refTo(owner), 'Warning', 'FailedDelete', `Error deleting: ${serverMessage(error)}`);
         throw error;
       }
     },
   };
 }
 
-/** One, then two, then four at once...; a batch with a failure is the last. Resolves to the first failure. */
+/** Runs one task, then two, then four at once and so on. Stops after a batch with a failure, and resolves to the first failure. */
 export async function inSlowStart(count: number, work: (index: number) => Promise<unknown>): Promise<unknown> {
   let done = 0;
   for (let batch = 1; done < count; batch *= 2) {

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../lib/duration.ts';
 import type { Container, PodObject } from '../common/shapes.ts';
 
-/** How a container, or its pod as a whole, behaves on a node that only pretends to run it. */
+/** How a container, or its pod as a whole, behaves on a simulated node. */
 export type Behaviour =
   | { do: 'run'; readyAfterMs?: number }
   | { do: 'exit'; code: number; afterMs: number; reason?: string }
@@ -12,20 +12,20 @@ export type Behaviour =
   | { do: 'unknown'; text: string }
   | PodTrouble;
 
-/** What keeps, or throws, a pod off its node, whatever its containers are like. */
+/** A trouble of the whole pod: it cannot start, or it is evicted. */
 export type PodTrouble =
   { do: 'sandbox' } | { do: 'volume'; secret: string } | { do: 'evicted'; afterMs: number } | { do: 'hang' };
 
 /**
- * On a pod, and so in a template: how it behaves. One word, some with a value; `NAME:` before it names the container,
- * otherwise it is the first. Several are separated by commas: `crash-after=20s, migrate:exit-0=3s`.
+ * The annotation of a pod or a pod template that sets its behaviour. It is a keyword, sometimes with a value. `NAME:` before
+ * it names the container; the default is the first. Commas separate several: `crash-after=20s, migrate:exit-0=3s`.
  */
-export const behaveAnnotation = 'sim.tapfix.dev/behave';
+const behaveAnnotation = 'sim.tapfix.dev/behave';
 
 const soonMs = 300;
 
-/** One row per word: what it becomes, given its value and that value as a duration. */
-const words: Record<string, (value: string, ms: number | undefined) => Behaviour> = {
+/** The behaviour of each keyword, given its value as text and as a duration. */
+const keywords: Record<string, (value: string, ms: number | undefined) => Behaviour> = {
   run: () => ({ do: 'run' }),
   'ready-after': (_value, ms = 5_000) => ({ do: 'run', readyAfterMs: ms }),
   unready: () => ({ do: 'unready' }),
@@ -50,23 +50,51 @@ const missing = (value: string): string =>
     : `configmap "${value}" not found`;
 
 export function parseBehaviour(text: string): Behaviour {
-  const [, word = '', value = ''] = /^([a-z0-9-]+)(?:=(.+))?$/.exec(text.trim()) ?? [];
+  const [, keyword = '', value = ''] = /^([a-z0-9-]+)(?:=(.+))?$/.exec(text.trim()) ?? [];
   const ms = value ? parseDuration(value) : undefined;
-  const make = Object.hasOwn(words, word) ? words[word] : undefined;
-  const wantsTime = /-after$|^exit-|^oom$|^liveness$|^evicted$/.test(word);
+  const make = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
+  const wantsTime = /-after$|^exit-|^oom$|^liveness$|^evicted$/.test(keyword);
   return !make || (wantsTime && value && ms === undefined) ? { do: 'unknown', text } : make(value, ms);
 }
 
-/** What the annotation says of this container; undefined when it says nothing. */
+/** The behaviour that the annotation gives this container, if any. */
 export function annotatedBehaviour({ metadata, spec }: PodObject, { name }: Container): Behaviour | undefined {
   const text = metadata.annotations?.[behaveAnnotation];
   const first = spec?.containers?.[0]?.name;
   for (const part of text?.split(',') ?? []) {
-    const [, target, words] = /^\s*(?:([a-z0-9-]+):)?(.*)$/.exec(part) ?? [];
-    if ((target ?? first) === name) return parseBehaviour(words ?? '');
+    const [, target, behaviour] = /^\s*(?:([a-z0-9-]+):)?(.*)$/.exec(part) ?? [];
+    if ((target ?? first) === name) return parseBehaviour(behaviour ?? '');
   }
   return undefined;
 }
 
 export const isPodTrouble = (behaviour: Behaviour): behaviour is PodTrouble =>
   ['sandbox', 'volume', 'evicted', 'hang'].includes(behaviour.do);
+
+/** How long things take on a simulated node. The default back-offs are those of kubelet. */
+export interface KubeletTiming {
+  /** The time from a pod's arrival until its containers are started. */
+  startMs: number;
+  /** The time until kubelet notices that a container has ended. */
+  noticeMs: number;
+  /** The time between two failing attempts, and between two events about a back-off. */
+  resyncMs: number;
+  /** The time from SIGTERM to the end of a container. */
+  stopMs: number;
+  backoffMs: number;
+  longestBackoffMs: number;
+  /** A container that ran this long gets the shortest back-off again. */
+  forgiveAfterMs: number;
+  heartbeatMs: number;
+}
+
+export const usualTiming: KubeletTiming = {
+  startMs: 1_000,
+  noticeMs: 1_000,
+  resyncMs: 12_000,
+  stopMs: 500,
+  backoffMs: 10_000,
+  longestBackoffMs: 300_000,
+  forgiveAfterMs: 600_000,
+  heartbeatMs: 10_000,
+};

@@ -4,65 +4,61 @@ import { messageOf } from '../../lib/errors.ts';
 import { sameValue } from '../../lib/hash.ts';
 import type { Log } from '../../lib/log.ts';
 import { createQueue, type Outcome } from '../../lib/queue.ts';
-import { conditionOf } from '../common/conditions.ts';
-import { createLookout } from '../common/lookout.ts';
-import { keyOf, report } from '../common/loop.ts';
-import { refOf } from '../common/patch.ts';
-import { isDeleting, isFinished } from '../common/pods.ts';
-import { refTo } from '../common/recorder.ts';
+import { createInformers, keyOf, report } from '../common/controller-runtime.ts';
+import { refTo } from '../common/event-recorder.ts';
+import { isDeleting, isFinished } from '../common/pod-facts.ts';
 import type { PodObject, PodStatus } from '../common/shapes.ts';
-import { adopt } from './adopt.ts';
-import type { NodeOptions } from './node.ts';
-import { createNodeAgent, type NodeAgent } from './node-agent.ts';
-import { type Behaviours, livePod, type PodLife } from './pod.ts';
-import { statusOf } from './status.ts';
-import { type Timing, usualTiming } from './timing.ts';
+import { conditionOf, refOf } from '../common/status-writing.ts';
+import { type KubeletTiming, usualTiming } from './behaviour.ts';
+import { createNodeAgent, type NodeAgent, type NodeOptions } from './node-agent.ts';
+import { adopt, type Behaviours, livePod, type PodLife } from './pod-life.ts';
+import { statusOf } from './pod-status.ts';
 
 export interface KubeletDeps {
   api: Api;
   clock: Clock;
   log: Log;
-  /** Each by name, or so many: node-1, node-2... */
+  /** The nodes with their options, or just their number: node-1, node-2 and so on. */
   nodes: readonly NodeOptions[] | number;
   signal: AbortSignal;
   behaviours?: Behaviours;
-  timing?: Partial<Timing>;
+  timing?: Partial<KubeletTiming>;
   random?: () => number;
 }
 
 export interface Kubelet {
   readonly nodes: readonly string[];
-  /** The node falls silent, and nothing on it moves any more, as when its network is gone. */
+  /** The node stops reporting and its pods stop changing, as if it lost its network. */
   stopNode(name: string): void;
   startNode(name: string): void;
   /** Resolves when the signal has aborted and nothing runs any more. */
   readonly ended: Promise<void>;
 }
 
-/** A pod as it is lived here. */
+/** A pod that runs on one of these nodes. */
 interface Tenant {
   uid: string;
   life: PodLife;
   podIP: string;
-  /** The status that was last written, when it was. */
+  /** The status that was last written, if any. */
   written?: PodStatus;
 }
 
 /**
- * Nodes that are not there: their pods are only written about, in status and events, as a real kubelet would write
- * about them. It speaks to whatever API server it is given, a real one too. No logs, no exec, no probes are made.
+ * Simulates nodes. Their pods do not run: only their statuses and events are written, as a real kubelet would write them.
+ * It works with any API server, including a real one. It has no logs, no exec and no real probes.
  */
 export function runKubelet({ nodes, behaviours, timing, ...deps }: KubeletDeps): Kubelet {
   const { api, clock, log, signal } = deps;
-  const world = { timing: { ...usualTiming, ...timing }, behaviours };
+  const settings = { timing: { ...usualTiming, ...timing }, behaviours };
   const options = typeof nodes === 'number' ? numbered(nodes) : nodes;
   const agents = new Map(
     options.map((one, index) => [
       one.name,
-      createNodeAgent({ api, clock, log, options: one, index, heartbeatMs: world.timing.heartbeatMs }),
+      createNodeAgent({ api, clock, log, options: one, index, heartbeatMs: settings.timing.heartbeatMs }),
     ]),
   );
-  const lookout = createLookout(deps);
+  const informers = createInformers(deps);
   const pods = new Map<string, PodObject>();
   const tenants = new Map<string, Tenant>();
   const queue = createQueue({
@@ -72,11 +68,11 @@ export function runKubelet({ nodes, behaviours, timing, ...deps }: KubeletDeps):
     onError: (pod, error, retryInMs) => report(log, { component: 'kubelet', pod, retryInMs }, error),
   });
 
-  lookout.on('Pod', (object, isGone) => {
+  informers.on('Pod', (object, isGone) => {
     const pod = object as PodObject;
     const key = keyOf(pod);
     if (!agents.has(pod.spec?.nodeName ?? '')) return;
-    if (isGone && pods.get(key)?.metadata.uid !== pod.metadata.uid) return; // another has its name by now
+    if (isGone && pods.get(key)?.metadata.uid !== pod.metadata.uid) return; // a newer pod already has this name
     if (isGone) pods.delete(key);
     else pods.set(key, pod);
     queue.add(key);
@@ -90,7 +86,7 @@ export function runKubelet({ nodes, behaviours, timing, ...deps }: KubeletDeps):
       return undefined;
     const nowMs = clock.now();
     const tenant = tenantOf(key, pod, agent, nowMs);
-    const { life, notes, wakeAtMs } = livePod(tenant.life, pod, world, nowMs);
+    const { life, notes, wakeAtMs } = livePod(tenant.life, pod, settings, nowMs);
     tenant.life = life;
     for (const { type, reason, message, fieldPath } of notes)
       agent.recorder.event(refTo(pod, fieldPath), type, reason, message);
@@ -98,7 +94,7 @@ export function runKubelet({ nodes, behaviours, timing, ...deps }: KubeletDeps):
       await write(pod, tenant, agent, nowMs);
       if (life.isStopped) await api.delete(refOf('Pod', pod), { uid: pod.metadata.uid }, { gracePeriodSeconds: 0 });
     } catch (error) {
-      if (isNotFound(error) || isConflict(error) || isOtherUid(error)) return undefined; // it is gone, or another pod
+      if (isNotFound(error) || isConflict(error) || isOtherUid(error)) return undefined; // the pod is gone, or a newer one has its name
       throw error;
     }
     return Number.isFinite(wakeAtMs) ? { againInMs: Math.max(wakeAtMs - clock.now(), 0) } : undefined;
@@ -109,12 +105,12 @@ export function runKubelet({ nodes, behaviours, timing, ...deps }: KubeletDeps):
     const known = tenants.get(key);
     if (known?.uid === uid) return known;
     const podIP = pod.status?.podIP ?? agent.nextIP();
-    const tenant: Tenant = { uid, life: adopt(pod, world, nowMs), podIP };
+    const tenant: Tenant = { uid, life: adopt(pod, settings, nowMs), podIP };
     tenants.set(key, tenant);
     return tenant;
   }
 
-  /** When it says something new, or somebody else has said otherwise meanwhile. */
+  /** Writes the status if it has changed, or if somebody else has changed the Ready condition meanwhile. */
   async function write(pod: PodObject, tenant: Tenant, { address }: NodeAgent, nowMs: number): Promise<void> {
     const before = tenant.written ?? pod.status ?? {};
     const status = statusOf(tenant.life, pod, { hostIP: address, podIP: tenant.podIP }, before, nowMs);
@@ -126,7 +122,7 @@ export function runKubelet({ nodes, behaviours, timing, ...deps }: KubeletDeps):
   }
 
   async function run(): Promise<void> {
-    await Promise.all([...[...agents.values()].map((agent) => agent.run(signal)), lookout.run(signal)]);
+    await Promise.all([...[...agents.values()].map((agent) => agent.run(signal)), informers.run(signal)]);
     await queue.idle();
   }
 
@@ -147,7 +143,7 @@ export function runKubelet({ nodes, behaviours, timing, ...deps }: KubeletDeps):
   };
 }
 
-/** Not every API server calls it a conflict. */
+/** Not every API server answers a wrong uid with a conflict. */
 const isOtherUid = (error: unknown): boolean => hasCode(error, 422) && messageOf(error).includes('metadata.uid');
 
 const readyIn = (status: PodStatus | undefined): string | undefined => conditionOf(status?.conditions, 'Ready')?.status;

@@ -1,16 +1,17 @@
 import { type Api, hasCode, isNotFound } from '../../kube/api.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { report } from '../common/loop.ts';
-import { createRecorder, type Recorder } from '../common/recorder.ts';
-import { heartbeat, nodeBody, type NodeOptions, nodeStatus, startNotes } from './node.ts';
+import { report } from '../common/controller-runtime.ts';
+import { createEventRecorder, type EventRecorder } from '../common/event-recorder.ts';
+import type { StatusCondition, Taint } from '../common/shapes.ts';
+import { stamp } from '../common/status-writing.ts';
 
-export interface NodeAgentDeps {
+interface NodeAgentDeps {
   api: Api;
   clock: Clock;
   log: Log;
   options: NodeOptions;
-  /** Which of this kubelet's nodes: gives it its addresses. */
+  /** The number of this node among the kubelet's nodes. Addresses are derived from it. */
   index: number;
   heartbeatMs: number;
 }
@@ -18,7 +19,7 @@ export interface NodeAgentDeps {
 export interface NodeAgent {
   readonly name: string;
   readonly address: string;
-  readonly recorder: Recorder;
+  readonly recorder: EventRecorder;
   isUp(): boolean;
   /** The next address for a pod. */
   nextIP(): string;
@@ -28,10 +29,10 @@ export interface NodeAgent {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Keeps one node there and alive, until it is stopped. */
+/** Registers one node and sends its heartbeats until it is stopped. */
 export function createNodeAgent({ api, clock, log, options, index, heartbeatMs }: NodeAgentDeps): NodeAgent {
   const { name } = options;
-  const recorder = createRecorder({ api, clock, log, component: 'kubelet', host: name });
+  const recorder = createEventRecorder({ api, clock, log, component: 'kubelet', host: name });
   const address = `10.100.${Math.floor(index / 250)}.${(index % 250) + 1}`;
   const ref = { kind: 'Node', name } as const;
   let upSinceMs: number | undefined = clock.now();
@@ -43,7 +44,7 @@ export function createNodeAgent({ api, clock, log, options, index, heartbeatMs }
     try {
       await api.create({ kind: 'Node' }, nodeBody(options));
     } catch (error) {
-      if (!hasCode(error, 409)) throw error; // it was here before
+      if (!hasCode(error, 409)) throw error; // the node is already registered
     }
     await beat(nodeStatus(options, address));
   }
@@ -65,7 +66,7 @@ export function createNodeAgent({ api, clock, log, options, index, heartbeatMs }
       await (isRegistered ? beat() : register());
       isRegistered = true;
     } catch (error) {
-      if (isNotFound(error)) isRegistered = false; // somebody deleted it: next time it comes back
+      if (isNotFound(error)) isRegistered = false; // somebody deleted the node; the next pass registers it again
       report(log, { component: 'kubelet', node: name }, error);
     }
   }
@@ -93,3 +94,74 @@ export function createNodeAgent({ api, clock, log, options, index, heartbeatMs }
     },
   };
 }
+
+export interface NodeOptions {
+  name: string;
+  cpu?: string;
+  memory?: string;
+  pods?: string;
+  labels?: Record<string, string>;
+  taints?: Taint[];
+}
+
+const nodeBody = ({ name, labels, taints }: NodeOptions): object => ({
+  metadata: {
+    name,
+    labels: {
+      'kubernetes.io/hostname': name,
+      'kubernetes.io/os': 'linux',
+      'kubernetes.io/arch': 'amd64',
+      ...labels,
+    },
+  },
+  spec: taints ? { taints } : {},
+});
+
+/** The conditions of a node that is ready and short of nothing. */
+const healthy: readonly Pick<StatusCondition, 'type' | 'status' | 'reason' | 'message'>[] = [
+  { type: 'MemoryPressure', status: 'False', reason: 'KubeletHasSufficientMemory', message: 'kubelet has sufficient memory available' },
+  { type: 'DiskPressure', status: 'False', reason: 'KubeletHasNoDiskPressure', message: 'kubelet has no disk pressure' },
+  { type: 'PIDPressure', status: 'False', reason: 'KubeletHasSufficientPID', message: 'kubelet has sufficient PID available' },
+  { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
+]; // prettier-ignore
+
+const heartbeat = (sinceMs: number, nowMs: number) => ({
+  conditions: healthy.map((condition) => ({
+    ...condition,
+    lastHeartbeatTime: stamp(nowMs),
+    lastTransitionTime: stamp(sinceMs),
+  })),
+});
+
+function nodeStatus({ name, cpu = '4', memory = '8Gi', pods = '110' }: NodeOptions, address: string) {
+  const capacity = { cpu, memory, pods, 'ephemeral-storage': '50Gi' };
+  return {
+    capacity,
+    allocatable: capacity,
+    addresses: [
+      { type: 'InternalIP', address },
+      { type: 'Hostname', address: name },
+    ],
+    nodeInfo: {
+      architecture: 'amd64',
+      bootID: name,
+      containerRuntimeVersion: 'containerd://2.4.2',
+      kernelVersion: '6.1.0',
+      kubeProxyVersion: '',
+      kubeletVersion: 'v1.36.3',
+      machineID: name,
+      operatingSystem: 'linux',
+      osImage: 'pretended by tapfix',
+      systemUUID: name,
+    },
+  };
+}
+
+/** The events that kubelet records about its node when it starts. */
+const startNotes = (name: string): { reason: string; message: string }[] => [
+  { reason: 'Starting', message: 'Starting kubelet.' },
+  ...['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID', 'NodeReady'].map((reason) => ({
+    reason,
+    message: `Node ${name} status is now: ${reason}`,
+  })),
+];

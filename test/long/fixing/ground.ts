@@ -10,7 +10,7 @@ import { createFeed } from '../../../src/kube/store.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
 import { derive } from '../../../src/proposals/derive.ts';
 import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
-import { createSim } from '../../../src/sim/sim.ts';
+import { createFullSim } from '../../sim/full-sim.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { incidentOf, type Shape } from './shapes.ts';
@@ -58,7 +58,7 @@ export async function aGround(
     return fate;
   }
 
-  const sim = createSim({
+  const sim = createFullSim({
     clock,
     log: silent,
     nodes: 2,

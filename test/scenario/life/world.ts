@@ -10,10 +10,11 @@ import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { createReadiness } from '../../../src/ops/readiness.ts';
-import { localApi } from '../../../src/sim/api/local.ts';
-import type { ApiServer } from '../../../src/sim/api/server.ts';
+import type { ApiServer } from '../../../src/sim/api/api-server.ts';
+import { localApi } from '../../../src/sim/api/local-api.ts';
 import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
-import { createSim, type SimOptions } from '../../../src/sim/sim.ts';
+import type { SimOptions } from '../../../src/sim/sim.ts';
+import { createFullSim } from '../../sim/full-sim.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { ada, chatId, createPhone } from './phone.ts';
 
@@ -46,7 +47,7 @@ const byTag: SimOptions['behaviours'] = (_pod, { image = '' }) => {
 /** A simulated cluster, the whole of tapfix and a phone, in virtual time: half an hour takes a second. */
 export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviours = byTag }: WorldOptions = {}) {
   const clock = fakeClock();
-  const sim = createSim({
+  const sim = createFullSim({
     clock,
     log: silent,
     nodes,

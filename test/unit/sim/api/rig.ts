@@ -1,8 +1,9 @@
 import { actions } from '../../../../src/actions/table.ts';
 import { customResourceDefinitions } from '../../../../src/manifests/crd.ts';
-import { localApi } from '../../../../src/sim/api/local.ts';
-import type { Request as ApiRequest } from '../../../../src/sim/api/model.ts';
-import { type ApiServerOptions, createApiServer } from '../../../../src/sim/api/server.ts';
+import type { ApiServerOptions } from '../../../../src/sim/api/api-server.ts';
+import { localApi } from '../../../../src/sim/api/local-api.ts';
+import type { ApiRequest } from '../../../../src/sim/api/model.ts';
+import { createFullApiServer } from '../../../sim/full-sim.ts';
 import { fakeClock } from '../../../support/fake-clock.ts';
 
 export interface Said {
@@ -13,7 +14,7 @@ export interface Said {
 /** A server in virtual time with the namespace shop, a client of it, and a way to send anything. */
 export async function rig(options: Partial<ApiServerOptions> = {}) {
   const clock = fakeClock();
-  const server = createApiServer({ clock, definitions: customResourceDefinitions(actions), ...options });
+  const server = createFullApiServer({ clock, definitions: customResourceDefinitions(actions), ...options });
   const api = localApi(server);
   await api.create({ kind: 'Namespace' }, { metadata: { name: 'shop' } });
   async function ask(method: string, path: string, body?: unknown, over: Partial<ApiRequest> = {}): Promise<Said> {

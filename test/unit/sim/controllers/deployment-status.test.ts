@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { conditionOf } from '../../../../src/sim/common/conditions.ts';
-import type { Condition, DeploymentStatus } from '../../../../src/sim/common/shapes.ts';
+import type { DeploymentStatus, StatusCondition } from '../../../../src/sim/common/shapes.ts';
+import { conditionOf } from '../../../../src/sim/common/status-writing.ts';
 import { rolloutStatus, timesOutAtMs } from '../../../../src/sim/controllers/deployment-status.ts';
-import { aDeployment, aSet, at, nowMs } from './objects.ts';
+import { aDeployment, aSet, at, nowMs } from '../objects.ts';
 
-const progressing = (reason: string, over: Partial<Condition> = {}): Condition => ({
+const progressing = (reason: string, over: Partial<StatusCondition> = {}): StatusCondition => ({
   type: 'Progressing',
   status: 'True',
   reason,
@@ -15,7 +15,7 @@ const progressing = (reason: string, over: Partial<Condition> = {}): Condition =
   ...over,
 });
 
-const before = (counts: DeploymentStatus, condition: Condition): DeploymentStatus => ({
+const before = (counts: DeploymentStatus, condition: StatusCondition): DeploymentStatus => ({
   ...counts,
   conditions: [condition],
 });
@@ -109,7 +109,7 @@ for (const { name, status, fresh, old = [], want } of cases) {
   test(name, () => {
     const next = rolloutStatus(aDeployment({}, status), fresh, old, nowMs);
     const condition = conditionOf(next.conditions, 'Progressing')!;
-    const about = Object.fromEntries(Object.keys(want).map((key) => [key, condition[key as keyof Condition]]));
+    const about = Object.fromEntries(Object.keys(want).map((key) => [key, condition[key as keyof StatusCondition]]));
     assert.deepEqual(about, want);
   });
 }
@@ -124,7 +124,7 @@ test('availability is a matter of how many may be missing', () => {
 });
 
 test("a ReplicaSet's failure is the Deployment's too, until it is over", () => {
-  const failure: Condition = {
+  const failure: StatusCondition = {
     type: 'ReplicaFailure',
     status: 'True',
     reason: 'FailedCreate',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotatedBehaviour, type Behaviour, parseBehaviour } from '../../../../src/sim/kubelet/behaviour.ts';
-import { aPod } from '../controllers/objects.ts';
+import { aPod } from '../objects.ts';
 
 const words: [string, Behaviour][] = Object.entries({
   run: { do: 'run' },

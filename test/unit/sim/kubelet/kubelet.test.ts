@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeObject } from '../../../../src/sim/common/shapes.ts';
 import { runKubelet } from '../../../../src/sim/kubelet/kubelet.ts';
-import { aCluster, aTemplate, aWorkload, conditions, namespace, waitingReasons } from '../controllers/cluster.ts';
+import { aCluster, aTemplate, aWorkload, conditions, namespace, waitingReasons } from '../cluster.ts';
 
 test('behaviour by image, in code; an annotation goes first', async (t) => {
   const { create, advance, pods } = await aCluster(t, {
