@@ -8,15 +8,14 @@ interface ChannelRegistryDeps {
   clock: Clock;
   metrics: Pick<Metrics, 'channelUp'>;
   readiness: Readiness;
-  handlers: Handlers;
-  /** A press made while we were down must find its card: nothing is received before everything is listed. */
-  listed: Promise<unknown>;
   signal: AbortSignal;
 }
 
 /** The channels that we talk on; they come and go with the configuration. */
 interface ChannelRegistry {
   channels(): Channels;
+  /** What channels do with what people press and write, once `listed` has resolved. Comes before `use`. */
+  start(handlers: Handlers, listed: Promise<unknown>): void;
   use(channels: Channels): void;
   /** Resolves when all have ended. */
   ended(): Promise<void>;
@@ -25,25 +24,19 @@ interface ChannelRegistry {
 /** So long what is still to be edited on a channel that was left can be: that nothing there can be pressed any more. */
 const farewellMs = 60_000;
 
-export function createChannelRegistry({
-  clock,
-  metrics,
-  readiness,
-  handlers,
-  listed,
-  signal,
-}: ChannelRegistryDeps): ChannelRegistry {
+export function createChannelRegistry({ clock, metrics, readiness, signal }: ChannelRegistryDeps): ChannelRegistry {
   const known = new Map<ChannelName, Channel>();
   const stops = new Map<Channel, AbortController>();
   const loops = new Set<Promise<void>>();
+  let receiving: { handlers: Handlers; listed: Promise<unknown> } | undefined;
 
   async function run(channel: Channel, ending: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
       if (ending.aborted) resolve();
       else ending.addEventListener('abort', () => resolve(), { once: true });
     });
-    await Promise.race([listed, aborted]);
-    if (!ending.aborted) await channel.run(handlers, ending);
+    await Promise.race([receiving?.listed, aborted]);
+    if (receiving && !ending.aborted) await channel.run(receiving.handlers, ending);
   }
 
   function begin(channel: Channel): void {
@@ -68,6 +61,7 @@ export function createChannelRegistry({
 
   return {
     channels: () => known,
+    start: (handlers, listed) => void (receiving = { handlers, listed }),
     use(channels) {
       for (const channel of stops.keys()) if (channels.get(channel.name) !== channel) end(channel);
       for (const channel of channels.values()) if (!stops.has(channel)) begin(channel);

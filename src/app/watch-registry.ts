@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Sight } from '../kube/contact.ts';
-import type { Scope } from '../kube/store.ts';
+import type { Scope } from '../kube/feed.ts';
 import type { Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import { seesAll } from '../notices/plan/blindness.ts';

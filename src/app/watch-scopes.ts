@@ -1,30 +1,15 @@
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
-import type { History } from '../health/history.ts';
-import type { Api } from '../kube/api.ts';
 import { isBeingFixed, isProposedFrom, phaseOf, type Remediation } from '../kube/remediation.ts';
-import type { Feed, Scope } from '../kube/store.ts';
-import type { ReconnectSignal, Watch } from '../kube/watch.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Scope } from '../kube/feed.ts';
+import type { Watch } from '../kube/watch.ts';
 import { sameValue } from '../lib/hash.ts';
-import type { Log } from '../lib/log.ts';
 import { watchScopes } from '../signals/filter.ts';
 import { clusterWatches, scopedWatches, type SignalSource, watchRevisions } from '../signals/source.ts';
+import type { Ground } from './app.ts';
 import type { WatchRegistry } from './watch-registry.ts';
 
 /* What is watched follows the configuration: called at the start, and again whenever it has changed. */
-
-interface Ground {
-  api: Api;
-  clock: Clock;
-  log: Log;
-  reconnected?: ReconnectSignal;
-  current(): Config;
-  ownNamespace: string;
-  history: History;
-  fixes: Feed<Remediation>;
-  watchRegistry: WatchRegistry;
-}
 
 /** Opens what is wanted and not there, closes what is there and not wanted. */
 function adjust(
@@ -57,10 +42,10 @@ export function fixScopes(config: Config, ownNamespace: string): Scope[] {
 export function adjustFixWatches({ fixes, watchRegistry, current, ownNamespace }: Ground): void {
   const wanted = fixScopes(current(), ownNamespace);
   const isOurs = (fix: Remediation): boolean => isBeingDone(fix) && isProposedFrom(fix, ownNamespace);
-  const busy = wanted.includes(undefined) ? [] : fixes.all().filter(isOurs);
+  const busy = wanted.includes(undefined) ? [] : fixes.store.all().filter(isOurs);
   adjust(watchRegistry, 'remediations', [...new Set([...wanted, ...busy.map(({ metadata }) => metadata.namespace)])], {
-    open: (scope) => ({ watch: fixes.open(scope) }),
-    close: (scope) => fixes.close(scope),
+    open: (scope) => ({ watch: fixes.feed.open(scope) }),
+    close: (scope) => fixes.feed.close(scope),
   });
 }
 
@@ -94,7 +79,7 @@ export function adjustSignalWatches(
   source.leave((namespace) => !isSelected(config, namespace, ownNamespace));
   for (const name of [...scopedWatches, ...clusterWatches, 'other-events'])
     if (when === 'later') watchRegistry.relist(name);
-  const after = (scope: Scope): Promise<void> | undefined => (when === 'later' ? fixes.listedIn(scope) : known);
+  const after = (scope: Scope): Promise<void> | undefined => (when === 'later' ? fixes.feed.listedIn(scope) : known);
   for (const scope of wanted.filter((one) => !there.includes(one)))
     for (const [name, watch] of Object.entries(source.inScope(scope, when)))
       watchRegistry.open(name, scope, watch, after(scope));

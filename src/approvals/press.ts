@@ -6,7 +6,7 @@ import type { Remediation } from '../kube/remediation.ts';
 import { RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { decodePress } from '../notices/payload.ts';
-import { isWatched } from '../notices/plan/unwatched.ts';
+import { isWatched } from '../config/selection.ts';
 import { byWhoMayDecide, entryFor, type PressFacts, type Refusal, refuse, type Rule } from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
 import { type Desk, type Request, type VerbResult, verbs } from './verbs.ts';

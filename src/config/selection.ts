@@ -8,3 +8,10 @@ export function isSelected({ namespaces }: Config, namespace: string, ownNamespa
   if (isAlwaysOut(namespace, ownNamespace)) return namespaces.include.includes(namespace);
   return matchesAny(namespaces.include, namespace);
 }
+
+/**
+ * Whether incidents of this namespace are ours to record, to post and to act on. Our own namespace holds the incidents of
+ * cluster-scoped objects.
+ */
+export const isWatched = (config: Config, namespace: string, ownNamespace: string): boolean =>
+  namespace === ownNamespace || isSelected(config, namespace, ownNamespace);

@@ -1,6 +1,5 @@
-import { isSelected } from '../config/selection.ts';
-import { isProposedFrom, type Remediation } from '../kube/remediation.ts';
-import type { Change } from '../kube/watch.ts';
+import type { Remediation } from '../kube/remediation.ts';
+import type { StoreChange } from '../kube/store.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createQueue, type Queue } from '../lib/queue.ts';
 import { createLock, type Deps } from './context.ts';
@@ -11,13 +10,15 @@ import { createRights } from './rights.ts';
 import { createSweeper } from './sweep.ts';
 
 export interface ControllerDeps extends Deps {
+  /** Whether this installation answers for it. A verdict of ours would stand in another's way. */
+  isOurs(fix: Remediation): boolean;
   metrics?: { phase(phase: string): void };
 }
 
 export interface Controller {
   /** Everything there is: first, and after each relist. */
   onFixes(fixes: readonly Remediation[]): void;
-  onFix(change: Change<Remediation>): void;
+  onFix(change: StoreChange<Remediation>): void;
   /** Until the signal aborts; a pass that is under way is finished first. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -59,13 +60,7 @@ export function createController(deps: ControllerDeps): Controller {
   function upsert(fix: Remediation): void {
     const { namespace, name, uid, resourceVersion } = fix.metadata;
     const { follows } = fix.spec;
-    // Others are another installation's: a verdict of ours would stand in its way. What our own watcher proposed stays
-    // ours when its namespace leaves the configuration: somebody has to see it to its end. In our own namespace are the
-    // incidents of what has none, such as Nodes.
-    const isOurs =
-      namespace === deps.namespace ||
-      isSelected(deps.current(), namespace ?? '', deps.namespace) ||
-      isProposedFrom(fix, deps.namespace);
+    const isOurs = deps.isOurs(fix);
     const entry = {
       namespace,
       name,

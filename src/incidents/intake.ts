@@ -5,7 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createQueue } from '../lib/queue.ts';
 import { classOf } from '../signals/classes.ts';
-import { filterOutcome, type Named } from '../signals/filter.ts';
+import { filterOutcome, type Named, type Rules } from '../signals/filter.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
 import type { Episodes } from './episodes.ts';
 import { fold, type Incident, type SeenSignal } from './incident.ts';
@@ -100,7 +100,7 @@ interface IntakeDeps {
   episodes: Episodes;
   clock: Clock;
   log: Log;
-  current(): Config;
+  rules(): Rules;
   ownNamespace: string;
   owners: OwnerResolver;
   ledger: Ledger;
@@ -129,7 +129,7 @@ export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
 
 /** From signals to incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
 export function createIntake(deps: IntakeDeps) {
-  const { episodes, clock, log, current, ownNamespace, owners, ledger, muted, onIncident } = deps;
+  const { episodes, clock, log, rules, ownNamespace, owners, ledger, muted, onIncident } = deps;
   const pending = new Map<string, Pile>();
   const queue = createQueue({
     clock,
@@ -144,7 +144,7 @@ export function createIntake(deps: IntakeDeps) {
 
   function offer(pile: Pile): void {
     const { signal: s, times } = pile;
-    const outcome = outcomeFor(current(), s, s.object, ownNamespace);
+    const outcome = outcomeFor(rules(), s, s.object, ownNamespace);
     if (outcome === SignalOutcome.namespaceNotSelected || outcome === SignalOutcome.classDisabled)
       return ledger.ended(outcome, aboutOf(s, s.object, ownNamespace), times);
     const of = identityOf(s);
@@ -159,8 +159,8 @@ export function createIntake(deps: IntakeDeps) {
     const { signal: s, times } = pending.get(of)!;
     pending.delete(of);
     const about = aboutOf(s, root ?? s.object, ownNamespace);
-    const judged = judgeSignal(current(), s, root, ownNamespace);
-    const rowOf = (failureClass: string) => classOf(failureClass, current());
+    const judged = judgeSignal(rules(), s, root, ownNamespace);
+    const rowOf = (failureClass: string) => classOf(failureClass, rules());
     const seenAt = (place: IncidentPlace): SeenSignal => ({
       ...place,
       signal: s,

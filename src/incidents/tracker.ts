@@ -1,16 +1,17 @@
 import type { Config } from '../config/schema.ts';
-import { isSelected } from '../config/selection.ts';
+import { isWatched } from '../config/selection.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
 import type { LiveHealth } from '../health/trouble.ts';
 import type { Api } from '../kube/api.ts';
 import type { OwnerResolver } from '../kube/owners.ts';
 import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
-import type { Change } from '../kube/watch.ts';
+import type { Listener, StoreReader } from '../kube/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { createQueue, type Outcome } from '../lib/queue.ts';
 import type { Derived, Subject } from '../proposals/derive.ts';
+import type { Rules } from '../signals/filter.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
 import { createEpisodes } from './episodes.ts';
 import { reconfigured } from './incident.ts';
@@ -25,9 +26,16 @@ import { createSightingsWriter } from './sightings.ts';
 
 export interface TrackerDeps {
   api: Pick<Api, 'get' | 'create' | 'patch'>;
+  /** The Remediations that are ours. */
+  fixes: StoreReader<Remediation>;
+  /** Puts the server's answer to a write of ours into the store. */
+  putFix(fix: Remediation): void;
   clock: Clock;
   log: Log;
+  /** The configuration in force. */
   current(): Config;
+  /** What is muted now, as globs. */
+  muted?(): string[];
   ownNamespace: string;
   owners: OwnerResolver;
   readHealth(subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
@@ -44,8 +52,8 @@ export interface TrackerDeps {
 
 export interface Tracker {
   onSignal(signal: Signal): void;
-  onFixes(list: Remediation[]): void;
-  onFix(change: Change<Remediation>): void;
+  /** Hears of Remediations from the store. */
+  listener: Listener<Remediation>;
   /** What nobody decided, or what failed, once more. */
   proposeAgain: ProposeAgain;
   /** Every open incident is looked at again, whatever it waits for. */
@@ -62,7 +70,8 @@ const apartMs = 2_000;
 /** Waits out an incident's patience, reads the live state again, records what is still broken, and sees it to its end. */
 export function createTracker(deps: TrackerDeps): Tracker {
   const { clock, log, ledger, signal } = deps;
-  const episodes = createEpisodes();
+  const rules = (): Rules => ({ ...deps.current(), muted: deps.muted?.() ?? [] });
+  const episodes = createEpisodes(deps.fixes, deps.putFix);
   const readings = createReadings({ ...deps, episodes });
   const sightings = createSightingsWriter({ ...deps, episodes });
   const recorder = createRecorder({ ...deps, episodes, sightings });
@@ -83,7 +92,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
   });
   const muted = createMuted();
-  const intake = createIntake({ ...deps, episodes, muted, onIncident: lookInTime });
+  const intake = createIntake({ ...deps, rules, episodes, muted, onIncident: lookInTime });
 
   /** A thousand signals of one incident are one look at it: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
@@ -106,7 +115,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     const incident = episodes.incidents.get(key);
     const nowMs = clock.now();
     if (holder) {
-      if (isLeft(holder)) return undefined;
+      if (isAbandoned(holder)) return undefined;
       ledger.settle(key, SignalOutcome.repeated); // somebody else was faster in telling it
       return open.follow(key, holder, nowMs);
     }
@@ -118,11 +127,8 @@ export function createTracker(deps: TrackerDeps): Tracker {
   }
 
   /** Its namespace is no longer watched: it is left as it is, but for what is being done there. */
-  function isLeft(fix: Remediation): boolean {
-    const { ownNamespace, current } = deps;
-    const { namespace = '' } = fix.metadata;
-    const isWatched = namespace === ownNamespace || isSelected(current(), namespace, ownNamespace);
-    return !isWatched && !isBeingFixed(fix);
+  function isAbandoned(fix: Remediation): boolean {
+    return !isWatched(deps.current(), fix.metadata.namespace ?? '', deps.ownNamespace) && !isBeingFixed(fix);
   }
 
   return {
@@ -133,29 +139,29 @@ export function createTracker(deps: TrackerDeps): Tracker {
       if (isAdopted) intake.offer(pile);
       else early.set(identityOf(seen), piled(early.get(identityOf(seen)), pile));
     },
-    onFixes(list) {
-      episodes.replace(list);
-      for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
-      isAdopted = true;
-      for (const pile of early.values()) intake.offer(pile);
-      early.clear();
-    },
-    onFix(change) {
-      const fix = change.type === 'gone' ? episodes.forget(change) : change.view;
-      if (change.type === 'upsert') episodes.remember(change.view);
-      if (fix) queue.addAfter(fix.spec.incident.key, Math.max(burstMs, open.paceMs(fix)));
+    listener: {
+      onList() {
+        for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
+        isAdopted = true;
+        for (const pile of early.values()) intake.offer(pile);
+        early.clear();
+      },
+      onChange(change) {
+        const fix = change.type === 'gone' ? change.last : change.view;
+        if (fix) queue.addAfter(fix.spec.incident.key, Math.max(burstMs, open.paceMs(fix)));
+      },
     },
     proposeAgain: again,
     refresh() {
       for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
     },
     reconfigure() {
-      for (const incident of muted.wake(deps.current(), deps.ownNamespace))
+      for (const incident of muted.wake(rules(), deps.ownNamespace))
         if (!episodes.incidents.has(incident.key) && !episodes.holderOf(incident.key))
           episodes.incidents.set(incident.key, incident);
       for (const [key, incident] of episodes.incidents) {
         if (episodes.holderOf(key)) continue;
-        const now = reconfigured(incident, deps.current(), deps.ownNamespace);
+        const now = reconfigured(incident, rules(), deps.ownNamespace);
         if (typeof now === 'string') {
           episodes.incidents.delete(key);
           readings.forget(key);

@@ -48,6 +48,8 @@ interface Mutes {
   /** Reads them anew: somebody may have changed them with kubectl. Those that cannot be read mute nothing more than before. */
   load(): Promise<void>;
   set(mute: Mute): Promise<void>;
+  /** Is called whenever they have changed. */
+  subscribe(listener: () => void): void;
 }
 
 interface MutesDeps {
@@ -55,16 +57,15 @@ interface MutesDeps {
   clock: Clock;
   log: Log;
   namespace: string;
-  /** What was noticed and not told yet may be muted by now. */
-  onChange?(): void;
 }
 
 type ConfigMap = KubeObject & { data?: Record<string, string> };
 const mostTries = 3;
 
-export function createMutes({ api, clock, log, namespace, onChange }: MutesDeps): Mutes {
+export function createMutes({ api, clock, log, namespace }: MutesDeps): Mutes {
   const ref = { kind: 'ConfigMap', namespace, name: mutesName } as const;
   let known: Mute[] = [];
+  const listeners: (() => void)[] = [];
   let isSaid = false;
 
   async function read(): Promise<{ mutes: Mute[]; resourceVersion: string } | undefined> {
@@ -75,10 +76,11 @@ export function createMutes({ api, clock, log, namespace, onChange }: MutesDeps)
   function learn(mutes: Mute[]): void {
     const isNew = !sameValue(mutes, known);
     known = mutes;
-    if (isNew) onChange?.();
+    if (isNew) for (const listener of listeners) listener();
   }
 
   return {
+    subscribe: (listener) => void listeners.push(listener),
     active: () => known.filter(({ until }) => Date.parse(until) > clock.now()),
     async load() {
       try {

@@ -1,179 +1,180 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { Api, KubeObject } from './api.ts';
-import type { Kind } from './resources.ts';
-import { type Change, createWatch, type ReconnectSignal, type Watch } from './watch.ts';
+import type { KubeObject } from './api.ts';
+import type { Change } from './watch.ts';
 
-interface FeedDeps<V extends KubeObject> {
-  api: Api;
-  clock: Clock;
-  log: Log;
-  kind: Kind;
-  /** One watch each; undefined is the whole cluster. */
-  scopes: readonly Scope[];
-  view(object: KubeObject): V | undefined;
-  reconnected?: ReconnectSignal;
+/** What a listener hears: a deletion carries the object as it was last seen. */
+export type StoreChange<V> =
+  Extract<Change<V>, { type: 'upsert' }> | (Extract<Change<V>, { type: 'gone' }> & { last?: V });
+
+export interface Listener<V> {
+  /** Everything that exists now, and what has gone since the last list or change. */
+  onList(views: V[], gone: V[]): void;
+  onChange(change: StoreChange<V>): void;
 }
 
-interface Listener<V> {
-  onList(views: V[]): void;
-  onChange(change: Change<V>): void;
-}
-
-/** The same listener, told only of those that are its own. */
-export const onlyOf = <V>(isOwn: (view: V) => boolean, { onList, onChange }: Listener<V>): Listener<V> => ({
-  onList: (views) => onList(views.filter(isOwn)),
-  onChange: (change) => {
-    if (change.type === 'gone' || isOwn(change.view)) onChange(change);
-  },
-});
-
-export type Scope = string | undefined;
-
-export interface Feed<V> {
-  /** Of the scopes it began with. */
-  watches: Watch[];
-  /** One more scope; what it lists is told to everybody. */
-  open(scope: Scope): Watch;
-  /** Nobody listens there any more. What was heard last stays known until another scope knows better. */
-  close(scope: Scope): void;
-  scopes(): Scope[];
-  /** Whether what is missing from the list is known to be missing: not in a namespace that is not, or may not be, listed. */
-  isHeard(namespace: string): boolean;
-  /** Resolves when every listener has had the first list. */
-  listed: Promise<void>;
-  /** Resolves when this scope has been listed, or need not be waited for. */
-  listedIn(scope: Scope): Promise<void>;
-  subscribe(listener: Listener<V>): void;
-  /** What is known, also of scopes that were closed. */
+/** How parts of the program look at what exists. */
+export interface StoreReader<V> {
+  /** False until every scope was listed once: what is missing before that may still exist. */
+  isComplete(): boolean;
   all(): V[];
-  /** Every listener is told everything once more: what it makes of it may have changed. */
+  get(uid: string): V | undefined;
+  named(namespace: string, name: string): V | undefined;
+  /** By the keys that the store was told to index. */
+  withKey(key: string): V[];
+}
+
+/**
+ * The one place in a process that holds the objects of a kind (Remediations, Notices). The watches fill it, the answers to
+ * our own writes are put into it, and every part reads from it.
+ */
+export interface Store<V> extends StoreReader<V> {
+  /** A whole list of one namespace, or (undefined) of the cluster. What it does not name is gone. */
+  list(scope: string | undefined, views: readonly V[]): void;
+  apply(change: Change<V>): void;
+  /** The server's answer to a write of ours. The watch brings it as well, later. */
+  put(view: V): void;
+  remove(uid: string): void;
+  /** Every scope was listed once: from now on listeners are called. */
+  complete(): void;
+  /** Calls every listener with everything once more. */
   repeat(): void;
-  /** Reads each of these again: what its watch missed, a deletion above all, is told to every listener. How many were wrong. */
-  recheck(isWanted: (view: V) => boolean): Promise<number>;
+  subscribe(listener: Listener<V>): void;
 }
 
-/** How long one scope may keep the others waiting by being forbidden. */
-const longestWaitMs = 60_000;
-
-/** What one scope has told. */
-interface Held<V> {
-  views?: Map<string, V>;
-  forbiddenSinceMs?: number;
-  isUnheard: boolean;
-  listed: PromiseWithResolvers<void>;
+interface StoreDeps<V> {
+  clock: Clock;
+  /** Under which keys a view can be asked for. */
+  keysOf?(view: V): string[];
 }
 
-/** Several watches of one kind seen as one: the first list is handed on when all of them are there. For kinds of which there are few. */
-export function createFeed<V extends KubeObject>({ scopes, ...deps }: FeedDeps<V>): Feed<V> {
+/** A list that was read before our write was answered does not show that object yet. For this long it is no proof of absence. */
+const listLagMs = 60_000;
+
+export function createStore<V extends KubeObject>({ clock, keysOf = () => [] }: StoreDeps<V>): Store<V> {
+  const views = new Map<string, V>(); // by uid
+  const index = new Map<string, Set<string>>(); // uids by key
+  const uidOf = new Map<string, string>(); // by namespace and name
+  const writtenAtMs = new Map<string, number>(); // by uid: when the server answered a write of ours
   const listeners: Listener<V>[] = [];
-  const first = Promise.withResolvers<void>();
-  const held = new Map<Scope, Held<V>>();
-  /** Of scopes that are closed, by uid. */
-  let closed = new Map<string, V>();
   let isComplete = false;
 
-  function isHeard(namespace: string | undefined): boolean {
-    const own = [held.get(undefined), held.get(namespace)];
-    return own.some((one) => one?.views !== undefined && !one.isUnheard);
+  function hold(view: V): V {
+    const earlier = uidOf.get(nameOf(view.metadata));
+    if (earlier !== undefined && earlier !== view.metadata.uid) remove(earlier); // deleted and created again
+    release(view.metadata.uid);
+    uidOf.set(nameOf(view.metadata), view.metadata.uid);
+    views.set(view.metadata.uid, view);
+    for (const key of keysOf(view)) index.set(key, (index.get(key) ?? new Set()).add(view.metadata.uid));
+    return view;
   }
 
-  function all(): V[] {
-    closed = new Map([...closed].filter(([, view]) => !isHeard(view.metadata.namespace)));
-    return [...new Map([...closed, ...[...held.values()].flatMap(({ views }) => [...(views ?? [])])]).values()];
+  /** Takes a view out of the index. The caller replaces it, or deletes it. */
+  function release(uid: string): V | undefined {
+    const known = views.get(uid);
+    for (const key of known ? keysOf(known) : []) {
+      const uids = index.get(key);
+      uids?.delete(uid);
+      if (uids?.size === 0) index.delete(key);
+    }
+    if (known && uidOf.get(nameOf(known.metadata)) === uid) uidOf.delete(nameOf(known.metadata));
+    return known;
   }
 
-  /** A namespace that is gone took our rights with it: the others do not wait for it for ever. Rights that only lag do come. */
-  function onForbidden(scope: Scope, own: Held<V>): void {
-    const nowMs = deps.clock.now();
-    own.forbiddenSinceMs ??= nowMs;
-    if (own.views || held.size < 2 || nowMs - own.forbiddenSinceMs < longestWaitMs) return;
-    own.isUnheard = true;
-    handOn(scope, own, []);
+  function isTooNewToBeListed(uid: string): boolean {
+    const atMs = writtenAtMs.get(uid);
+    return atMs !== undefined && clock.now() - atMs < listLagMs;
   }
 
-  function onList(scope: Scope, own: Held<V>, views: V[]): void {
-    own.isUnheard = false;
-    handOn(scope, own, views);
+  function remove(uid: string): V | undefined {
+    writtenAtMs.delete(uid);
+    const known = release(uid);
+    views.delete(uid);
+    return known;
   }
 
-  function handOn(scope: Scope, own: Held<V>, views: V[]): void {
-    if (held.get(scope) !== own) return; // closed meanwhile
-    own.views = new Map(views.map((view) => [view.metadata.uid, view]));
-    own.listed.resolve();
-    tellIfComplete();
-  }
+  const all = (): V[] => [...views.values()];
 
-  function tellIfComplete(): void {
-    isComplete ||= [...held.values()].every((one) => one.views !== undefined);
-    repeat();
-    if (isComplete) first.resolve();
-  }
-
-  function repeat(): void {
-    if (!isComplete) return;
-    const everything = all();
-    for (const listener of listeners) listener.onList(everything);
-  }
-
-  function onChange(own: Held<V>, change: Change<V>): void {
-    if (change.type === 'upsert') own.views?.set(change.view.metadata.uid, change.view);
-    else own.views?.delete(change.uid);
-    if (isComplete) for (const listener of listeners) listener.onChange(change);
-  }
-
-  async function correct(own: Held<V>, known: V): Promise<boolean> {
-    const { namespace = '', name, uid, resourceVersion } = known.metadata;
-    const live = await deps.api.get<KubeObject>({ kind: deps.kind, namespace, name });
-    // The watch may have told it meanwhile.
-    if (own.views?.get(uid)?.metadata.resourceVersion !== resourceVersion) return false;
-    const isSame = live?.metadata.uid === uid;
-    const view = live && deps.view(live);
-    if (isSame && live.metadata.resourceVersion === resourceVersion) return false;
-    if (!isSame || !view) onChange(own, { type: 'gone', namespace, name, uid });
-    if (view) onChange(own, { type: 'upsert', view });
-    return true;
-  }
-
-  async function recheck(isWanted: (view: V) => boolean): Promise<number> {
-    let wrong = 0;
-    for (const own of held.values())
-      for (const known of [...(own.views?.values() ?? [])].filter(isWanted)) if (await correct(own, known)) wrong += 1;
-    return wrong;
-  }
-
-  function open(scope: Scope): Watch {
-    const own: Held<V> = { isUnheard: false, listed: Promise.withResolvers<void>() };
-    held.set(scope, own);
-    return createWatch<V>({
-      ...deps,
-      ...(scope === undefined ? {} : { namespace: scope }),
-      onList: (views) => onList(scope, own, views),
-      onChange: (change) => held.get(scope) === own && onChange(own, change),
-      onForbidden: () => onForbidden(scope, own),
-    });
-  }
-
-  function close(scope: Scope): void {
-    const own = held.get(scope);
-    held.delete(scope);
-    own?.listed.resolve();
-    for (const [uid, view] of own?.views ?? []) closed.set(uid, view);
-    if (!isComplete) tellIfComplete(); // the others waited for it
-  }
-
-  const watches = scopes.map(open);
   return {
-    watches,
-    open,
-    close,
-    scopes: () => [...held.keys()],
-    isHeard,
-    listed: first.promise,
-    listedIn: (scope) => held.get(scope)?.listed.promise ?? Promise.resolve(),
-    subscribe: (listener) => void listeners.push(listener),
+    isComplete: () => isComplete,
     all,
-    repeat,
-    recheck,
+    get: (uid) => views.get(uid),
+    named: (namespace, name) => views.get(uidOf.get(nameOf({ namespace, name })) ?? ''),
+    withKey: (key) => [...(index.get(key) ?? [])].flatMap((uid) => views.get(uid) ?? []),
+    list(scope, listed) {
+      const covered = all().filter(({ metadata }) => scope === undefined || metadata.namespace === scope);
+      const before = new Map(covered.map((view) => [view.metadata.uid, view]));
+      const uids = new Set(listed.map(({ metadata }) => metadata.uid));
+      const missing = covered.filter(({ metadata }) => !uids.has(metadata.uid));
+      const [gone, unlisted] = split(missing, ({ metadata }) => !isTooNewToBeListed(metadata.uid));
+      for (const { metadata } of gone) remove(metadata.uid);
+      // In the list's order, so that everybody sees the same order after a restart.
+      for (const uid of before.keys()) {
+        release(uid);
+        views.delete(uid);
+      }
+      for (const view of listed) hold(newer(before.get(view.metadata.uid), view));
+      for (const view of unlisted) hold(view);
+      if (isComplete) for (const listener of listeners) listener.onList(all(), gone);
+    },
+    apply(change) {
+      if (change.type === 'upsert') {
+        const view = hold(newer(views.get(change.view.metadata.uid), change.view));
+        if (isComplete) for (const listener of listeners) listener.onChange({ type: 'upsert', view });
+        return;
+      }
+      const last = remove(change.uid);
+      if (isComplete) for (const listener of listeners) listener.onChange({ ...change, ...(last && { last }) });
+    },
+    put(view) {
+      hold(newer(views.get(view.metadata.uid), view));
+      writtenAtMs.set(view.metadata.uid, clock.now());
+    },
+    remove: (uid) => void remove(uid),
+    complete() {
+      isComplete = true;
+    },
+    repeat() {
+      if (isComplete) for (const listener of listeners) listener.onList(all(), []);
+    },
+    subscribe: (listener) => void listeners.push(listener),
   };
 }
+
+const nameOf = ({ namespace = '', name }: { namespace?: string; name: string }): string => `${namespace}/${name}`;
+
+/** The one rule for "newer": the watch reports the past, and the answer to our own write may be ahead of it. */
+const newer = <V extends KubeObject>(known: V | undefined, view: V): V =>
+  known && Number(known.metadata.resourceVersion) > Number(view.metadata.resourceVersion) ? known : view;
+
+const split = <T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] => [
+  items.filter(isFirst),
+  items.filter((item) => !isFirst(item)),
+];
+
+/** The same store as one part sees it that cares only for some of the objects. */
+export const onlyOf = <V>(store: StoreReader<V>, isOwn: (view: V) => boolean): StoreReader<V> => ({
+  isComplete: store.isComplete,
+  all: () => store.all().filter(isOwn),
+  get(uid) {
+    const view = store.get(uid);
+    return view && isOwn(view) ? view : undefined;
+  },
+  named(namespace, name) {
+    const view = store.named(namespace, name);
+    return view && isOwn(view) ? view : undefined;
+  },
+  withKey: (key) => store.withKey(key).filter(isOwn),
+});
+
+/** A listener that hears only of some of the objects. */
+export const hearing = <V>(isOwn: (view: V) => boolean, { onList, onChange }: Listener<V>): Listener<V> => ({
+  onList: (views, gone) => onList(views.filter(isOwn), gone.filter(isOwn)),
+  onChange(change) {
+    if (change.type === 'upsert') {
+      if (isOwn(change.view)) onChange(change);
+      return;
+    }
+    const { last, ...gone } = change;
+    onChange(last && isOwn(last) ? change : gone);
+  },
+});

@@ -15,7 +15,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 function startController({ server, clock, config, fixes }: Street, { history }: Process) {
   const api = server.client();
   const deps = { api, clock, log: silent, current: () => config, namespace: 'tapfix', history, readHealth, derive };
-  const controller = createController(deps);
+  const controller = createController({ ...deps, isOurs: () => true });
   const tell = (): void => controller.onFixes(structuredClone(fixes()));
   tell();
   void controller.run(new AbortController().signal);

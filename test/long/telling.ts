@@ -7,8 +7,8 @@ import type { Notice } from '../../src/kube/notice.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { RetryLater } from '../../src/lib/errors.ts';
 import { nameOfNotice } from '../../src/notices/outbox/notice-body.ts';
-import { createOutbox } from '../../src/notices/outbox/outbox.ts';
 import { fakeServer } from '../support/fake-api.ts';
+import { storedOutbox } from '../support/stores.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { aConfig, aFix, at, condition, uidOf } from '../support/fixes.ts';
 import { silentLog } from '../unit/notices/desk.ts';
@@ -127,7 +127,7 @@ export async function tellThrough(random: Random): Promise<Ending> {
       health: () => ({ ok: true, detail: '' }),
     });
     const channels = new Map<ChannelName, Channel>(vendors.map((vendor) => [vendor, channel(vendor)]));
-    const outbox = createOutbox({
+    const outbox = storedOutbox({
       api,
       clock,
       log: silentLog,

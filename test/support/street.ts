@@ -13,6 +13,7 @@ import type { Signal } from '../../src/signals/signal.ts';
 import { aConfig } from './config.ts';
 import { type FakeServer, fakeServer } from './fake-api.ts';
 import { fakeClock } from './fake-clock.ts';
+import { fixStore } from './stores.ts';
 import { anEvent } from './views.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -34,8 +35,11 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
     const history = createHistory();
     const count = (outcome: string, times: number): void => void outcomes.push(...Array<string>(times).fill(outcome));
     const ledger = createLedger({ clock, count });
+    const held = fixStore(clock);
     const tracker = createTracker({
       api,
+      fixes: held.store,
+      putFix: held.store.put,
       clock,
       log: silent,
       current: () => config,
@@ -49,8 +53,11 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
       signal: stop.signal,
       ...parts,
     });
+    held.store.subscribe(tracker.listener);
     const process = {
       ...tracker,
+      onFixes: held.list,
+      onFix: held.apply,
       history,
       ledger,
       stop() {
@@ -59,7 +66,7 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
       },
     };
     running.add(process);
-    if (isListed) tracker.onFixes(structuredClone(fixes()));
+    if (isListed) held.list(structuredClone(fixes()));
     return process;
   }
 

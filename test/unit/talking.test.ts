@@ -29,21 +29,20 @@ test('channels come and go: nothing is received before all is listed, and one th
   const listed = Promise.withResolvers<void>();
   const stop = new AbortController();
   const readiness = createReadiness();
-  const talking = createChannelRegistry({
+  const registry = createChannelRegistry({
     clock,
     metrics: createMetrics(),
     readiness,
-    listed: listed.promise,
     signal: stop.signal,
-    handlers,
   });
+  registry.start(handlers, listed.promise);
   const [telegram, slack] = [aChannel('telegram', log), aChannel('slack', log)];
-  talking.use(new Map([['telegram', telegram]]));
+  registry.use(new Map([['telegram', telegram]]));
   await clock.advance(0);
   assert.deepEqual(log, []);
   listed.resolve();
   await clock.advance(0);
-  talking.use(
+  registry.use(
     new Map([
       ['telegram', telegram],
       ['slack', slack],
@@ -52,18 +51,18 @@ test('channels come and go: nothing is received before all is listed, and one th
   await clock.advance(0);
   assert.deepEqual(log, ['telegram runs', 'slack runs']);
 
-  talking.use(new Map([['telegram', telegram]]));
+  registry.use(new Map([['telegram', telegram]]));
   await clock.advance(59_000);
-  assert.deepEqual([log.at(-1), [...talking.channels().keys()]], ['slack ends', ['telegram', 'slack']]);
+  assert.deepEqual([log.at(-1), [...registry.channels().keys()]], ['slack ends', ['telegram', 'slack']]);
   assert.deepEqual(Object.keys(readiness.report().checks), ['channel-telegram']);
   await clock.advance(2_000);
-  assert.deepEqual([...talking.channels().keys()], ['telegram']);
+  assert.deepEqual([...registry.channels().keys()], ['telegram']);
 
   const another = aChannel('telegram', log, 'another');
-  talking.use(new Map([['telegram', another]]));
+  registry.use(new Map([['telegram', another]]));
   await clock.advance(120_000);
-  assert.deepEqual([log.slice(-2), talking.channels().get('telegram')], [['telegram ends', 'another runs'], another]);
+  assert.deepEqual([log.slice(-2), registry.channels().get('telegram')], [['telegram ends', 'another runs'], another]);
   stop.abort();
-  await talking.ended();
+  await registry.ended();
   assert.equal(log.at(-1), 'another ends');
 });

@@ -3,26 +3,26 @@ import type { Config } from '../../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../../kube/api.ts';
 import { aboutOf, type Notice, type NoticeSpec } from '../../kube/notice.ts';
 import type { Remediation } from '../../kube/remediation.ts';
-import type { Change } from '../../kube/watch.ts';
+import type { Listener, Store, StoreReader } from '../../kube/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { type Log, scrub } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/queue.ts';
-import type { Questions } from '../cards/card-context.ts';
+import { isRehearsed, type Questions } from '../cards/card-context.ts';
 import { isOverInChat } from '../cards/head.ts';
 import { planMessages } from '../plan/coalesce.ts';
 import { createChatTimes } from '../plan/limits.ts';
 import { isStillDue, reminderAnnotation, reminderOf } from '../plan/reminder.ts';
-import { addressesOf, chatKey, whereChatsAre } from '../plan/route.ts';
-import { isPostedAt, isWatched } from '../plan/unwatched.ts';
-import type { MessageStep } from '../plan/waiting.ts';
+import { addressesOf, chatKey } from '../plan/route.ts';
+import { isPostedAt } from '../plan/unwatched.ts';
+import { isWatched } from '../../config/selection.ts';
+import type { MessageStep, SeenTimes } from '../plan/waiting.ts';
 import { createChatQueues, planKey } from './chat-queues.ts';
 import { createDeliveries, createPacing, isStuck } from './delivery.ts';
 import { memberOf, mostMembers, nameOfNotice, noticeBody } from './notice-body.ts';
 import { createNoticeStatus } from './notice-status.ts';
 import { foundAfter, isCounting } from './rendering.ts';
 import { createSender } from './sender.ts';
-import { createShelf } from './shelf.ts';
 
 /**
  * A message that has not left goes to the chat that the vendor named; its Notice says so before it is sent, so that
@@ -38,6 +38,12 @@ function moved(notice: Notice, chat: string, api: Pick<Api, 'patch'>): Promise<N
 
 export interface OutboxDeps {
   api: Pick<Api, 'create' | 'patch' | 'delete'>;
+  /** The Remediations that are ours. */
+  fixes: StoreReader<Remediation>;
+  /** One of them that is ours no more, because its namespace is no longer watched. */
+  otherFix?: (uid: string) => Remediation | undefined;
+  /** Keyed by their members' uids. */
+  notices: Store<Notice>;
   clock: Clock;
   log: Log;
   current: () => Config;
@@ -54,20 +60,13 @@ export interface OutboxDeps {
 }
 
 interface Outbox {
-  /** The configuration, its chats by the ids that they have now: messages and presses are there. */
-  current(): Config;
-  onFixes(fixes: Remediation[]): void;
-  onFix(change: Change<Remediation>): void;
-  onNotices(notices: Notice[]): void;
-  onNotice(change: Change<Notice>): void;
+  /** Hears of Remediations and of Notices from their stores. */
+  listeners: { fixes: Listener<Remediation>; notices: Listener<Notice> };
   /** The configuration changed: every message is looked at again. */
   refresh(): void;
-  fixByUid(uid: string): Remediation | undefined;
   noticeAt(channel: ChannelName, place: Place, message: string): Notice | undefined;
   /** A Notice with the message that the vendor knows, and the Remediations that it tells of. */
   posted(notice: string): { notice: Notice; message: string | undefined; members: Remediation[] } | undefined;
-  noticesWith(uid: string): Notice[];
-  fixes(): Remediation[];
   idle(): Promise<void>;
 }
 
@@ -81,13 +80,17 @@ const lookAgainMs = 5_000;
  * Each pass over a Notice renders its members afresh, so nothing can be lost, only late.
  */
 export function createOutbox(deps: OutboxDeps): Outbox {
-  const { api, clock, log, namespace } = deps;
-  const current = (): Config => whereChatsAre(deps.current(), deps.channels());
-  const shelf = createShelf(clock);
+  const { api, clock, log, current, namespace } = deps;
+  const { fixes, notices } = deps;
+  const seen = createSeen(clock);
+  /** Members that are gone, as they were last seen: their message is still to be edited. */
+  const departed = new Map<string, Remediation>();
+  const isComplete = (): boolean => fixes.isComplete() && notices.isComplete();
+  const noticeNamed = (name: string): Notice | undefined => notices.named(namespace, name);
   const deliveries = createDeliveries();
   const pacing = createPacing();
   const status = createNoticeStatus(deps);
-  const times = createChatTimes({ clock, current, shelf, deliveries, pacing });
+  const times = createChatTimes({ clock, current, fixes, notices, deliveries, pacing, namespace });
   const sender = createSender({ ...deps, current, ...times, pacing, status });
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, MessageStep & { do: 'open' }>();
@@ -99,7 +102,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     handle: (key) => (key === planKey ? plan() : tend(key).catch((error: unknown) => follow(key, error))),
     onError: reportError,
   });
-  deps.confirms.onChange((uid) => lookAt(shelf.noticesWith(uid)));
+  deps.confirms.onChange((uid) => lookAt(notices.withKey(uid)));
 
   function lookAt(notices: readonly Notice[]): void {
     queues.plan();
@@ -107,21 +110,21 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 
   async function plan(): Promise<Outcome> {
-    if (!shelf.complete()) return undefined;
+    if (!isComplete()) return undefined;
     for (const step of opening.values()) await open(step);
     for (const step of joining.values()) await join(step);
     if (opening.size > 0) return { againInMs: 1_000 };
     const config = current();
     const { steps, againInMs, busy } = planMessages({
       // Of what is no longer watched nobody is told; what was told says so.
-      fixes: shelf.fixes().filter(({ metadata }) => isWatched(config, metadata.namespace ?? '', namespace)),
-      notices: shelf.notices(),
+      fixes: fixes.all().filter(({ metadata }) => isWatched(config, metadata.namespace ?? '', namespace)),
+      notices: notices.all(),
       nowMs: clock.now(),
       coalesceMs: config.notices.coalesce,
       maxPerMinute: config.notices.maxPerMinute,
       stormOver: config.notices.storm.incidents,
       addressesOf: (of) => addressesOf(config, of).filter(({ channel }) => deps.channels().has(channel)),
-      seen: (fix) => shelf.seen(fix),
+      seen: (fix) => seen.of(fix),
       ...times,
       isStuck: (notice) => isStuck(deliveries.of(notice)),
       isPosting: (notice) => deliveries.of(notice).posting,
@@ -134,10 +137,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   async function open(step: MessageStep & { do: 'open' }): Promise<void> {
     const name = nameOfNotice(step.address, step.form, step.members[0]!.metadata.uid);
-    if (!shelf.notice(name)) {
+    if (!noticeNamed(name)) {
       opening.set(name, step);
       try {
-        shelf.created(await api.create<Notice>({ kind: 'Notice', namespace }, noticeBody(name, namespace, step)));
+        notices.put(await api.create<Notice>({ kind: 'Notice', namespace }, noticeBody(name, namespace, step)));
       } catch (error) {
         if (isConflict(error)) return; // it is there already: the watch brings it, posted or not
         throw error;
@@ -149,7 +152,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   async function join(step: MessageStep & { do: 'join' }): Promise<void> {
     const { name } = step.notice.metadata;
-    const notice = shelf.notice(name);
+    const notice = noticeNamed(name);
     const { members = [] } = notice?.spec ?? {};
     // It left meanwhile: what would join it now would be told without a sound.
     if (step.unsent && notice && (deliveries.of(notice).posting || deliveries.of(notice).message)) {
@@ -162,7 +165,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       joining.set(name, step);
       const grown = { spec: { members: [...members, ...added].slice(-mostMembers) } };
       try {
-        shelf.created(await api.patch<Notice>({ kind: 'Notice', namespace, name }, 'merge', grown));
+        notices.put(await api.patch<Notice>({ kind: 'Notice', namespace, name }, 'merge', grown));
       } catch (error) {
         if (!isNotFound(error)) throw error;
         forget(name); // somebody deleted it: its members are planned anew
@@ -173,12 +176,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 
   async function tend(name: string): Promise<Outcome> {
-    const notice = shelf.notice(name);
-    if (!notice || !shelf.complete()) return undefined;
+    const notice = noticeNamed(name);
+    if (!notice || !isComplete()) return undefined;
     const channel = deps.channels().get(notice.spec.channel);
     if (notice.spec.form === 'system') return channel && tendSystem(notice, channel);
     if (!['card', 'boot', 'storm', 'reminder'].includes(notice.spec.form)) return undefined;
-    const members = notice.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []);
+    const members = notice.spec.members.flatMap(({ uid }) => fixes.get(uid) ?? []);
     const delivery = deliveries.of(notice);
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
     if (members.length === 0) return letGo(notice, channel);
@@ -196,10 +199,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
 
   /** Its chat has another id by now: there it goes. */
   async function follow(name: string, error: unknown): Promise<Outcome> {
-    const notice = shelf.notice(name);
+    const notice = noticeNamed(name);
     if (!notice || !(error instanceof ChatMoved)) throw error;
     const there = await moved(notice, error.to, api);
-    shelf.created(there);
+    notices.put(there);
     lookAt([there]);
     return undefined;
   }
@@ -213,7 +216,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (about && !isFinal && waitMs === 0) {
       const isHere = ({ metadata }: Remediation): boolean =>
         addressesOf(current(), metadata.namespace ?? '').some((own) => chatKey(own) === chatKey(notice.spec));
-      const system = { about, found: foundAfter(about, shelf.fixes().filter(isHere)) };
+      const system = { about, found: foundAfter(about, fixes.all().filter(isHere)) };
       waitMs = await sender.bringUpToDate({ notice, members: [], system, channel, delivery });
     }
     if (!delivery.saved) await status.save(notice, delivery);
@@ -225,7 +228,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   async function letGo(notice: Notice, channel: Channel | undefined): Promise<Outcome> {
     const isUnknown = notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true));
     if (isUnknown) return undefined;
-    const members = notice.spec.members.flatMap(({ uid }) => shelf.departed(uid) ?? []);
+    const members = notice.spec.members.flatMap(({ uid }) => departed.get(uid) ?? deps.otherFix?.(uid) ?? []);
     if (channel && notice.spec.form !== 'reminder' && members.some((fix) => !isOverInChat(fix))) {
       const nowMs = clock.now();
       const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), times.editWaitMs(notice.spec, 'state'));
@@ -247,12 +250,24 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 
   function forget(name: string): void {
-    shelf.dropNotice(name);
+    const notice = noticeNamed(name);
+    if (notice) notices.remove(notice.metadata.uid);
+    afterNotice(name);
+  }
+
+  /** A Notice is gone: its message needs nothing any more, nor do members that were only in it. */
+  function afterNotice(name: string): void {
     deliveries.forget(name);
+    for (const uid of departed.keys()) if (notices.withKey(uid).length === 0) departed.delete(uid);
+  }
+
+  function depart(fix: Remediation): void {
+    if (notices.withKey(fix.metadata.uid).length > 0) departed.set(fix.metadata.uid, fix);
+    seen.forget(fix.metadata.uid);
   }
 
   function reportError(key: string, error: unknown, retryInMs: number): void {
-    const notice = shelf.notice(key);
+    const notice = noticeNamed(key);
     const reason = scrub(messageOf(error));
     const delivery = notice && deliveries.of(notice);
     if (delivery?.errorLogged === reason) return; // said once, until it works again
@@ -262,34 +277,34 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   }
 
   return {
-    current,
-    onFixes(fixes) {
-      shelf.listFixes(fixes);
-      lookAt(shelf.notices());
+    listeners: {
+      fixes: {
+        onList(all, gone) {
+          gone.forEach(depart);
+          seen.list(all);
+          lookAt(notices.all());
+        },
+        onChange(change) {
+          if (change.type === 'upsert') seen.note(change.view);
+          else if (change.last) depart(change.last);
+          lookAt(notices.withKey(change.type === 'gone' ? change.uid : change.view.metadata.uid));
+        },
+      },
+      notices: {
+        onList(all, gone) {
+          for (const { metadata } of gone) afterNotice(metadata.name);
+          lookAt(all);
+        },
+        onChange(change) {
+          if (change.type === 'gone') afterNotice(change.name);
+          lookAt(change.type === 'gone' ? [] : [change.view]);
+        },
+      },
     },
-    onFix(change) {
-      const uid = change.type === 'gone' ? change.uid : change.view.metadata.uid;
-      const about = shelf.noticesWith(uid);
-      if (change.type === 'gone') shelf.dropFix(uid);
-      else shelf.putFix(change.view);
-      lookAt(about);
-    },
-    onNotices(notices) {
-      for (const name of shelf.listNotices(notices)) deliveries.forget(name);
-      lookAt(shelf.notices());
-    },
-    onNotice(change) {
-      if (change.type === 'gone') forget(change.name);
-      else shelf.putNotice(change.view);
-      lookAt(change.type === 'gone' ? [] : [change.view]);
-    },
-    refresh: () => lookAt(shelf.notices()),
-    fixByUid: (uid) => shelf.fix(uid),
-    noticesWith: (uid) => shelf.noticesWith(uid),
-    fixes: () => shelf.fixes(),
+    refresh: () => lookAt(notices.all()),
     noticeAt: (channel, place, message) =>
-      shelf
-        .notices()
+      notices
+        .all()
         .find(
           (notice) =>
             notice.spec.channel === channel &&
@@ -297,10 +312,30 @@ export function createOutbox(deps: OutboxDeps): Outbox {
             deliveries.of(notice).message === message,
         ),
     posted(name) {
-      const notice = shelf.notice(name);
-      const members = notice?.spec.members.flatMap(({ uid }) => shelf.fix(uid) ?? []) ?? [];
+      const notice = noticeNamed(name);
+      const members = notice?.spec.members.flatMap(({ uid }) => fixes.get(uid) ?? []) ?? [];
       return notice && { notice, members, message: deliveries.of(notice).message };
     },
     idle: () => queues.idle(),
+  };
+}
+
+/** When this process first saw each Remediation, and when it first saw it rehearsed. */
+function createSeen(clock: Clock) {
+  const times = new Map<string, SeenTimes>(); // by uid
+  function note(fix: Remediation): void {
+    const seen = times.get(fix.metadata.uid) ?? { firstMs: clock.now() };
+    if (isRehearsed(fix)) seen.rehearsedMs ??= clock.now();
+    times.set(fix.metadata.uid, seen);
+  }
+  return {
+    of: ({ metadata }: Remediation): SeenTimes => times.get(metadata.uid) ?? { firstMs: clock.now() },
+    note,
+    list(fixes: readonly Remediation[]): void {
+      const uids = new Set(fixes.map(({ metadata }) => metadata.uid));
+      for (const uid of times.keys()) if (!uids.has(uid)) times.delete(uid);
+      fixes.forEach(note);
+    },
+    forget: (uid: string): void => void times.delete(uid),
   };
 }

@@ -3,18 +3,20 @@ import type { Config } from '../../config/schema.ts';
 import { type Api, isConflict } from '../../kube/api.ts';
 import type { Notice } from '../../kube/notice.ts';
 import type { Remediation } from '../../kube/remediation.ts';
-import type { Change } from '../../kube/watch.ts';
+import type { Listener, Store, StoreReader } from '../../kube/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createQueue, type Outcome } from '../../lib/queue.ts';
 import { planReminders, type Reminder, reminderAnnotation } from '../plan/reminder.ts';
-import { isWatched } from '../plan/unwatched.ts';
+import { isWatched } from '../../config/selection.ts';
 import { nameOfNotice, noticeBody } from './notice-body.ts';
-import { createShelf } from './shelf.ts';
 
 interface RemindersDeps {
   api: Pick<Api, 'create'>;
+  /** The Remediations that are ours. */
+  fixes: StoreReader<Remediation>;
+  notices: Store<Notice>;
   clock: Clock;
   log: Log;
   current(): Config;
@@ -27,10 +29,8 @@ interface RemindersDeps {
 }
 
 interface Reminders {
-  onFixes(fixes: Remediation[]): void;
-  onFix(change: Change<Remediation>): void;
-  onNotices(notices: Notice[]): void;
-  onNotice(change: Change<Notice>): void;
+  /** Hears of Remediations and of Notices from their stores. */
+  listener: Listener<unknown>;
   /** The configuration or a mute changed. */
   refresh(): void;
 }
@@ -42,8 +42,7 @@ const key = 'remind';
  * same for the same reminder, so there is one, whenever we are killed.
  */
 export function createReminders(deps: RemindersDeps): Reminders {
-  const { api, clock, log, current, namespace } = deps;
-  const shelf = createShelf(clock);
+  const { api, clock, log, current, fixes, notices, namespace } = deps;
   const queue = createQueue({
     clock,
     signal: deps.signal,
@@ -53,10 +52,10 @@ export function createReminders(deps: RemindersDeps): Reminders {
   });
 
   async function pass(): Promise<Outcome> {
-    if (!shelf.complete()) return undefined;
+    if (!fixes.isComplete() || !notices.isComplete()) return undefined;
     const { due, againInMs } = planReminders({
-      notices: shelf.notices().filter(({ spec }) => deps.channels().has(spec.channel)),
-      fix: (uid) => shelf.fix(uid),
+      notices: notices.all().filter(({ spec }) => deps.channels().has(spec.channel)),
+      fix: (uid) => fixes.get(uid),
       nowMs: clock.now(),
       reminderMs: current().notices.reminder,
       isMuted: (fix) => deps.isMuted(fix) || !isWatched(current(), fix.metadata.namespace ?? '', namespace),
@@ -67,11 +66,11 @@ export function createReminders(deps: RemindersDeps): Reminders {
 
   async function write({ kind, card, members, of }: Reminder): Promise<void> {
     const name = nameOfNotice(card.spec, 'reminder', of);
-    if (shelf.notice(name)) return;
+    if (notices.named(namespace, name)) return;
     const annotations = { [reminderAnnotation]: JSON.stringify({ kind, replyTo: card.status!.message! }) };
     const step = { address: card.spec, form: 'reminder' as const, members };
     try {
-      shelf.created(
+      notices.put(
         await api.create<Notice>({ kind: 'Notice', namespace }, noticeBody(name, namespace, step, annotations)),
       );
     } catch (error) {
@@ -80,24 +79,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
   }
 
   return {
-    onFixes(fixes) {
-      shelf.listFixes(fixes);
-      queue.add(key);
-    },
-    onFix(change) {
-      if (change.type === 'gone') shelf.dropFix(change.uid);
-      else shelf.putFix(change.view);
-      queue.add(key);
-    },
-    onNotices(notices) {
-      shelf.listNotices(notices);
-      queue.add(key);
-    },
-    onNotice(change) {
-      if (change.type === 'gone') shelf.dropNotice(change.name);
-      else shelf.putNotice(change.view);
-      queue.add(key);
-    },
+    listener: { onList: () => queue.add(key), onChange: () => queue.add(key) },
     refresh: () => queue.add(key),
   };
 }

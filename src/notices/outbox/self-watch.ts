@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../../kube/api.ts';
 import type { Sight } from '../../kube/contact.ts';
 import { type NoticeSubject, aboutAnnotation, type Notice } from '../../kube/notice.ts';
-import type { Change } from '../../kube/watch.ts';
+import type { Listener, Store } from '../../kube/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf, unreachable } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
@@ -13,6 +13,7 @@ import { noticeBody } from './notice-body.ts';
 
 interface SelfWatchDeps {
   api: Pick<Api, 'create' | 'patch' | 'delete'>;
+  notices: Store<Notice>;
   clock: Clock;
   log: Log;
   current(): Config;
@@ -28,8 +29,8 @@ interface SelfWatchDeps {
 }
 
 interface SelfWatch {
-  onNotices(notices: Notice[]): void;
-  onNotice(change: Change<Notice>): void;
+  /** Hears of Notices from their store. */
+  listener: Listener<Notice>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -40,18 +41,18 @@ const everyMs = 5_000;
  * Nothing can be written while the API server is away, so of that time it is written down afterwards, once.
  */
 export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
-  const { api, clock, log, current, namespace } = deps;
-  let notices: Map<string, Notice> | undefined; // by name; nothing is planned before they were listed
+  const { api, clock, log, current, notices, namespace } = deps;
+  /** Names of what was written, by whichever process, and may be gone by now. */
   const said = new Set<string>();
   const counted = new Set<string>();
 
+  function remember(notice: Notice): void {
+    if (notice.spec.form === 'system') said.add(notice.metadata.name);
+  }
+
   function put(notice: Notice): void {
-    const { name, uid, resourceVersion } = notice.metadata;
-    if (notice.spec.form !== 'system') return;
-    said.add(name);
-    const known = notices?.get(name)?.metadata;
-    // The watch tells the past: what our own write was answered may be newer.
-    if (known?.uid !== uid || Number(known.resourceVersion) <= Number(resourceVersion)) notices?.set(name, notice);
+    notices.put(notice);
+    remember(notice);
   }
 
   function count({ what, ...about }: NoticeSubject): void {
@@ -85,7 +86,7 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
       case 'delete': {
         const { name, uid } = step.notice.metadata;
         await api.delete({ kind: 'Notice', namespace, name }, { uid });
-        notices?.delete(name);
+        notices.remove(uid);
         return;
       }
       default:
@@ -94,12 +95,12 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
   }
 
   async function pass(): Promise<void> {
-    if (!notices) return;
+    if (!notices.isComplete()) return;
     const config = current();
     const steps = planSystem({
       sights: deps.sights(),
       refusal: deps.refusal?.(),
-      notices: [...notices.values()],
+      notices: notices.all().filter(({ spec }) => spec.form === 'system'),
       said,
       addressesOf: (of) =>
         (of === undefined ? everyChat(config) : addressesOf(config, of)).filter(({ channel }) =>
@@ -110,19 +111,17 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
     // One that fails does not keep the others; all of it is planned anew from what there is then.
     for (const step of steps)
       await take(step).catch((error: unknown) => {
-        if (step.do !== 'create' && isNotFound(error)) notices?.delete(step.notice.metadata.name);
+        if (step.do !== 'create' && isNotFound(error)) notices.remove(step.notice.metadata.uid);
         else log.debug({ step: step.do, err: messageOf(error) }, 'own news not written yet');
       });
   }
 
   return {
-    onNotices(all) {
-      notices = new Map();
-      all.forEach(put);
-    },
-    onNotice(change) {
-      if (change.type === 'gone') notices?.delete(change.name);
-      else put(change.view);
+    listener: {
+      onList: (all) => all.forEach(remember),
+      onChange(change) {
+        if (change.type === 'upsert') remember(change.view);
+      },
     },
     async run(signal) {
       while (!signal.aborted) {

@@ -1,37 +1,40 @@
 import type { Config } from '../../config/schema.ts';
 import type { Notice } from '../../kube/notice.ts';
 import type { Remediation } from '../../kube/remediation.ts';
+import type { StoreReader } from '../../kube/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { canBeApproved } from '../cards/card-context.ts';
 import { type Deliveries, isStuck, type Pacing } from '../outbox/delivery.ts';
-import type { Shelf } from '../outbox/shelf.ts';
 import { type Address, chatKey } from './route.ts';
 
 interface ChatTimesDeps {
   clock: Clock;
   current(): Config;
-  shelf: Shelf;
+  fixes: StoreReader<Remediation>;
+  notices: StoreReader<Notice>;
   deliveries: Deliveries;
+  /** tapfix's own, where Notices live. */
+  namespace: string;
   pacing: Pacing;
 }
 
 const minuteMs = 60_000;
 
 /** When something was said in a chat: from the Notices, so that it survives a restart, and from what this process did. */
-export function createChatTimes({ clock, current, shelf, deliveries, pacing }: ChatTimesDeps) {
+export function createChatTimes({ clock, current, fixes, notices, deliveries, pacing, namespace }: ChatTimesDeps) {
   let busy: ReadonlySet<string> = new Set();
   const postedAtMs = (notice: Notice): number | undefined => {
     const { postedAt } = deliveries.of(notice);
     return postedAt === undefined ? undefined : Date.parse(postedAt);
   };
   const noticesIn = (address: Address): Notice[] =>
-    shelf.notices().filter(({ spec }) => chatKey(spec) === chatKey(address));
+    notices.all().filter(({ spec }) => chatKey(spec) === chatKey(address));
   /** "Really?" may be asked there any moment. */
   const mayAsk = (address: Address): boolean => {
     const { confirm } = current().approval;
     const isAsked = (fix: Remediation | undefined): boolean =>
       fix !== undefined && confirm.includes(fix.spec.action?.type ?? '') && canBeApproved(fix, clock.now());
-    return noticesIn(address).some(({ spec }) => spec.members.some(({ uid }) => isAsked(shelf.fix(uid))));
+    return noticesIn(address).some(({ spec }) => spec.members.some(({ uid }) => isAsked(fixes.get(uid))));
   };
   return {
     postedAtMs,
@@ -49,7 +52,7 @@ export function createChatTimes({ clock, current, shelf, deliveries, pacing }: C
     /** Of Notices that are gone, or that were stuck and are on their way now. */
     alsoSentAtMs: (address: Address): number[] =>
       [...pacing.posts(address, clock.now())].flatMap(([name, atMs]) => {
-        const notice = shelf.notice(name);
+        const notice = notices.named(namespace, name);
         return notice && !isStuck(deliveries.of(notice)) ? [] : [atMs];
       }),
     setBusy: (places: readonly Address[]): void => void (busy = new Set(places.map(chatKey))),

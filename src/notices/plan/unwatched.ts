@@ -1,15 +1,11 @@
 import type { ChannelName } from '../../channels/channel.ts';
 import type { Config } from '../../config/schema.ts';
-import { isSelected } from '../../config/selection.ts';
+import { isWatched } from '../../config/selection.ts';
 import type { NoticeSpec } from '../../kube/notice.ts';
 import { type Remediation, withCondition } from '../../kube/remediation.ts';
 import type { MessageContext } from '../cards/card-context.ts';
 import { isOverInChat, isUnattended, unwatchedReason, shownPhase } from '../cards/head.ts';
 import { type Address, addressesOf, samePlace } from './route.ts';
-
-/** Whether incidents of this namespace are told; of what has no namespace they are in our own. */
-export const isWatched = (config: Config, namespace: string, own: string): boolean =>
-  namespace === own || isSelected(config, namespace, own);
 
 /** Pure. Whether news of it belong there by this configuration. A reminder is where its card is, whatever routes there are by now. */
 export const isPostedAt = (

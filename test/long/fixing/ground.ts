@@ -6,7 +6,8 @@ import { readHealth } from '../../../src/diagnosis/health.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import type { Api, KubeObject } from '../../../src/kube/api.ts';
 import { conditionOf, phaseOf, type Remediation, viewRemediation } from '../../../src/kube/remediation.ts';
-import { createFeed } from '../../../src/kube/store.ts';
+import { createFeed } from '../../../src/kube/feed.ts';
+import { createStore } from '../../../src/kube/store.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
 import { derive } from '../../../src/proposals/derive.ts';
 import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
@@ -85,7 +86,9 @@ export async function aGround(
   function start(own: Api = api): () => void {
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, end.signal]);
+    const store = createStore<Remediation>({ clock });
     const fixes = createFeed({
+      store,
       api: own,
       clock,
       log: silent,
@@ -94,8 +97,15 @@ export async function aGround(
       view: viewRemediation,
     });
     const common = { clock, log: silent, current: () => config, namespace: 'tapfix', history: createHistory() };
-    const controller = createController({ ...common, api: own, readHealth, derive, ...(judge && { judge }) });
-    fixes.subscribe({ onList: controller.onFixes, onChange: controller.onFix });
+    const controller = createController({
+      ...common,
+      isOurs: () => true,
+      api: own,
+      readHealth,
+      derive,
+      ...(judge && { judge }),
+    });
+    store.subscribe({ onList: controller.onFixes, onChange: controller.onFix });
     void controller.run(signal);
     for (const watch of fixes.watches) void watch.run(signal);
     return () => stop.abort();

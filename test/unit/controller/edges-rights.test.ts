@@ -280,7 +280,12 @@ test('a successor alone wakes what it replaces', async () => {
     namespace: 'tapfix',
     history: createHistory(),
   };
-  const controller = createController({ ...deps, readHealth: never, derive: async () => undefined });
+  const controller = createController({
+    ...deps,
+    isOurs: () => true,
+    readHealth: never,
+    derive: async () => undefined,
+  });
   controller.onFixes([structuredClone(fix())]);
   const stop = new AbortController();
   const ended = controller.run(stop.signal);

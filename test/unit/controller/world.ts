@@ -4,7 +4,8 @@ import { type ControllerDeps, createController } from '../../../src/controller/c
 import { createHistory } from '../../../src/health/history.ts';
 import type { LiveHealth } from '../../../src/health/trouble.ts';
 import { type Api, ApiError, type Reader } from '../../../src/kube/api.ts';
-import type { ActionSpec, Remediation } from '../../../src/kube/remediation.ts';
+import { isWatched } from '../../../src/config/selection.ts';
+import { type ActionSpec, isProposedFrom, type Remediation } from '../../../src/kube/remediation.ts';
 import { resources } from '../../../src/kube/resources.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { aConfig } from '../../support/config.ts';
@@ -107,6 +108,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
         log: silent,
         current: () => config,
         namespace: 'tapfix',
+        isOurs: (one) => isWatched(config, one.metadata.namespace ?? '', 'tapfix') || isProposedFrom(one, 'tapfix'),
         history: createHistory(),
         readHealth: async (_reader: Reader) => options.readHealth(server),
         derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: '', ...(action && { action }) }),

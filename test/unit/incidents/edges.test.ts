@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gone, workloadHealth } from '../../../src/health/workload-health.ts';
 import { decideCleared, decidePending, type IncidentFacts, type PendingFacts } from '../../../src/incidents/decide.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { fixStore } from '../../support/stores.ts';
 import { createEpisodes } from '../../../src/incidents/episodes.ts';
 import { fold, type Incident, type SeenClass } from '../../../src/incidents/incident.ts';
 import { remediationName } from '../../../src/incidents/key.ts';
@@ -164,8 +166,9 @@ const over = { conditions: [condition('IncidentCleared', '02:50:00')] };
 const key = aFix().spec.incident.key;
 
 test('the newest Remediation whose episode is not over holds the key', () => {
-  const episodes = createEpisodes();
-  episodes.replace([aFix({ n: 2 }), aFix({ n: 10 }), aFix({ n: 11, ...over })]);
+  const { store, list } = fixStore(fakeClock());
+  const episodes = createEpisodes(store, store.put);
+  list([aFix({ n: 2 }), aFix({ n: 10 }), aFix({ n: 11, ...over })]);
   assert.equal(episodes.holderOf(key)?.metadata.uid, uidOf(10));
   assert.deepEqual(
     episodes.ofKey(key).map(({ metadata }) => metadata.uid),
@@ -178,7 +181,8 @@ test('the newest Remediation whose episode is not over holds the key', () => {
 });
 
 test('an older view does not take back what is known', () => {
-  const episodes = createEpisodes();
+  const { store } = fixStore(fakeClock());
+  const episodes = createEpisodes(store, store.put);
   episodes.remember(version(aFix(over), '10'));
   episodes.remember(version(aFix(), '9'));
   assert.equal(episodes.holderOf(key), undefined);
@@ -187,9 +191,10 @@ test('an older view does not take back what is known', () => {
 });
 
 test('what is missing from a list was deleted while nobody looked', () => {
-  const episodes = createEpisodes();
-  episodes.replace([aFix()]);
-  episodes.replace([]);
+  const { store, list } = fixStore(fakeClock());
+  const episodes = createEpisodes(store, store.put);
+  list([aFix()]);
+  list([]);
   assert.equal(episodes.holderOf(key), undefined);
 });
 
@@ -263,8 +268,9 @@ for (const [name, incident, want, classes] of folds)
   });
 
 test('after a restart a signal goes on counting, and what is more specific is known to be so', () => {
-  const episodes = createEpisodes();
-  episodes.replace([aFix()]);
+  const { store, list } = fixStore(fakeClock());
+  const episodes = createEpisodes(store, store.put);
+  list([aFix()]);
   const rowOf = (name: string) => classOf(name, aConfig());
   const again = fold(episodes.incidentOf(key, rowOf), { ...seen('RolloutStuck', 1, 0), row: rowOf('RolloutStuck') });
   assert.deepEqual([again.seen[0].class, again.count], ['CrashLoop', aFix().status!.sightings!.count + 1]);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Api, KubeObject, Page, WatchLine } from '../../../src/kube/api.ts';
 import { createApi } from '../../../src/kube/client.ts';
-import { createFeed } from '../../../src/kube/store.ts';
+import { createFeed } from '../../../src/kube/feed.ts';
+import { createStore } from '../../../src/kube/store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { json, lines, scriptedServer, silence, type Step } from '../../support/scripted-server.ts';
 import { serverCert, serverKey } from './certificates.ts';
@@ -146,9 +147,18 @@ test('of several scopes nothing is told before all were listed, and a new list o
     warn: () => assert.fail('nothing is wrong'),
     error: () => assert.fail('nothing is wrong'),
   };
-  const feed = createFeed({ api, clock, log, kind: 'Remediation', scopes: ['a', 'b'], view: (object) => object });
+  const store = createStore<KubeObject>({ clock });
+  const feed = createFeed({
+    api,
+    clock,
+    log,
+    kind: 'Remediation',
+    scopes: ['a', 'b'],
+    view: (object) => object,
+    store,
+  });
   const heard: string[] = [];
-  feed.subscribe({
+  store.subscribe({
     onList: (views) => void heard.push(`list ${views.map(({ metadata }) => metadata.name).join(' ')}`),
     onChange: (change) => void heard.push(change.type === 'gone' ? `-${change.name}` : `+${change.view.metadata.name}`),
   });

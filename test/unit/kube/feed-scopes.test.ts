@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Api, KubeObject, Page, WatchLine } from '../../../src/kube/api.ts';
-import { createFeed, type Scope } from '../../../src/kube/store.ts';
+import { createFeed, type Scope } from '../../../src/kube/feed.ts';
+import { createStore } from '../../../src/kube/store.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 /* Scopes that come and go. */
@@ -27,7 +28,9 @@ async function aFeed(scopes: Scope[]) {
     },
   };
   lists.set('a', ['a1']).set('b', ['b1']).set('c', ['c1']);
+  const store = createStore<KubeObject>({ clock });
   const feed = createFeed({
+    store,
     api: api as unknown as Api,
     clock,
     log: silent,
@@ -36,7 +39,7 @@ async function aFeed(scopes: Scope[]) {
     view: (o) => o,
   });
   const told: string[][] = [];
-  feed.subscribe({ onList: (views) => told.push(views.map(({ metadata }) => metadata.uid)), onChange() {} });
+  store.subscribe({ onList: (views) => told.push(views.map(({ metadata }) => metadata.uid)), onChange() {} });
   const run = async (scope: Scope, watch = feed.open(scope)): Promise<void> => {
     const stop = new AbortController();
     stops.set(scope, stop);
@@ -48,7 +51,7 @@ async function aFeed(scopes: Scope[]) {
     feed.close(scope);
   };
   for (const [index, scope] of scopes.entries()) await run(scope, feed.watches[index]);
-  return { feed, told, run, close, lists, clock };
+  return { feed, store, told, run, close, lists, clock };
 }
 
 test('one that is opened later is told together with the others; before it is listed nothing is known of it', async () => {
@@ -62,9 +65,9 @@ test('one that is opened later is told together with the others; before it is li
 });
 
 test('what was heard in one that is closed stays known, but is no longer heard', async () => {
-  const { feed, told, close } = await aFeed(['a', 'b']);
+  const { feed, store, told, close } = await aFeed(['a', 'b']);
   close('b');
-  feed.repeat();
+  store.repeat();
   assert.deepEqual([told.at(-1)?.sort(), feed.isHeard('b'), feed.scopes()], [['a1', 'b1'], false, ['a']]);
 });
 

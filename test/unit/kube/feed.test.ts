@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Api, ApiError, type KubeObject, type Page, type WatchLine } from '../../../src/kube/api.ts';
-import { createFeed, onlyOf } from '../../../src/kube/store.ts';
+import { createFeed } from '../../../src/kube/feed.ts';
+import { createStore, hearing } from '../../../src/kube/store.ts';
 import type { Change } from '../../../src/kube/watch.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
@@ -36,10 +37,11 @@ test('several scopes are one list, handed on when the last of them is there', as
   const clock = fakeClock();
   const { api, list } = aSlowApi();
   const stop = new AbortController();
-  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a', 'b'], view: (o) => o });
+  const store = createStore<KubeObject>({ clock });
+  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a', 'b'], view: (o) => o, store });
   const lists: string[][] = [];
   let isListed = false;
-  feed.subscribe({ onList: (views) => lists.push(views.map(({ metadata }) => metadata.uid)), onChange: () => {} });
+  store.subscribe({ onList: (views) => lists.push(views.map(({ metadata }) => metadata.uid)), onChange: () => {} });
   void feed.listed.then(() => (isListed = true));
   for (const watch of feed.watches) void watch.run(stop.signal);
   await clock.advance(0);
@@ -57,9 +59,10 @@ test('a namespace that may not be listed does not silence the others, and is hea
   const { api, list, forbidden } = aSlowApi();
   forbidden.add('b');
   const stop = new AbortController();
-  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a', 'b'], view: (o) => o });
+  const store = createStore<KubeObject>({ clock });
+  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a', 'b'], view: (o) => o, store });
   const lists: string[][] = [];
-  feed.subscribe({ onList: (views) => lists.push(views.map(({ metadata }) => metadata.uid)), onChange: () => {} });
+  store.subscribe({ onList: (views) => lists.push(views.map(({ metadata }) => metadata.uid)), onChange: () => {} });
   for (const watch of feed.watches) void watch.run(stop.signal);
   await clock.advance(0);
   list('a', 'one');
@@ -83,11 +86,11 @@ test('a namespace that may not be listed does not silence the others, and is hea
 
 test('a listener that is told only of its own still hears that something is gone', () => {
   const heard: string[] = [];
-  const { onList, onChange } = onlyOf<KubeObject>(({ metadata }) => metadata.namespace === 'a', {
+  const { onList, onChange } = hearing<KubeObject>(({ metadata }) => metadata.namespace === 'a', {
     onList: (views) => heard.push(`list ${views.map(({ metadata }) => metadata.name).join()}`),
     onChange: (change) => heard.push(change.type === 'gone' ? `gone ${change.name}` : change.view.metadata.name),
   });
-  onList([object('one', 'a'), object('two', 'b')]);
+  onList([object('one', 'a'), object('two', 'b')], []);
   onChange({ type: 'upsert', view: object('three', 'a') });
   onChange({ type: 'upsert', view: object('four', 'b') });
   onChange({ type: 'gone', namespace: 'b', name: 'two', uid: 'b-two' });
@@ -99,9 +102,10 @@ test('the only scope is waited for, however long it is forbidden: nothing listed
   const { api, forbidden } = aSlowApi();
   forbidden.add('a');
   const stop = new AbortController();
-  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a'], view: (o) => o });
+  const store = createStore<KubeObject>({ clock });
+  const feed = createFeed({ api, clock, log: silent, kind: 'Remediation', scopes: ['a'], view: (o) => o, store });
   let lists = 0;
-  feed.subscribe({ onList: () => lists++, onChange: () => {} });
+  store.subscribe({ onList: () => lists++, onChange: () => {} });
   for (const watch of feed.watches) void watch.run(stop.signal);
   await clock.advance(600_000);
   assert.equal(lists, 0);
@@ -129,7 +133,16 @@ for (const [name, live, told] of rechecks)
     const asked: string[] = [];
     const get = async ({ name }: { name: string }) => (asked.push(name), live);
     const reading = { ...api, get } as unknown as Api;
-    const feed = createFeed({ api: reading, clock, log: silent, kind: 'Remediation', scopes: ['a'], view: (o) => o });
+    const store = createStore<KubeObject>({ clock });
+    const feed = createFeed({
+      api: reading,
+      clock,
+      log: silent,
+      kind: 'Remediation',
+      scopes: ['a'],
+      view: (o) => o,
+      store,
+    });
     const heard: string[] = [];
     const onChange = (change: Change<KubeObject>): void =>
       void heard.push(
@@ -137,7 +150,7 @@ for (const [name, live, told] of rechecks)
           ? `gone ${change.uid}`
           : `${change.view.metadata.name} ${change.view.metadata.resourceVersion}`,
       );
-    feed.subscribe({ onList: () => {}, onChange });
+    store.subscribe({ onList: () => {}, onChange });
     for (const watch of feed.watches) void watch.run(stop.signal);
     await clock.advance(0);
     list('a', 'one', 'two');

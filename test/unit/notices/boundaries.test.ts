@@ -4,8 +4,8 @@ import { createConfirms } from '../../../src/approvals/confirms.ts';
 import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { createOutbox } from '../../../src/notices/outbox/outbox.ts';
 import { fakeServer } from '../../support/fake-api.ts';
+import { storedOutbox } from '../../support/stores.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, approvedByAda, at, condition } from '../../support/fixes.ts';
 import { silentLog } from './desk.ts';
@@ -76,7 +76,7 @@ async function theStory(killAt: number | undefined): Promise<Ended> {
       run: async () => {},
       health: () => ({ ok: true, detail: '' }),
     };
-    const outbox = createOutbox({
+    const outbox = storedOutbox({
       api,
       clock,
       log: silentLog,

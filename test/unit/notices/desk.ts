@@ -3,9 +3,11 @@ import { type Channel, type ChannelName, ChatMoved } from '../../../src/channels
 import type { Config } from '../../../src/config/schema.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import type { Message } from '../../../src/notices/cards/message.ts';
-import { createOutbox, type OutboxDeps } from '../../../src/notices/outbox/outbox.ts';
+import type { OutboxDeps } from '../../../src/notices/outbox/outbox.ts';
+import { whereChatsAre } from '../../../src/notices/plan/route.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, at } from '../../support/fixes.ts';
+import { storedOutbox } from '../../support/stores.ts';
 import { fakeNotices } from './fake-api.ts';
 
 export const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
@@ -72,11 +74,11 @@ export function aDesk(
   function start(more: Pick<OutboxDeps, 'isHeard'> = {}) {
     const stop = new AbortController();
     const confirms = createConfirms({ clock, signal: stop.signal });
-    const outbox = createOutbox({
+    const outbox = storedOutbox({
       api: server.api,
       clock,
       log: silentLog,
-      current: () => config,
+      current: () => whereChatsAre(config, channels),
       channels: () => channels,
       namespace: 'tapfix',
       timeZone: 'Europe/Berlin',

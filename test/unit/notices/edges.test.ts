@@ -7,12 +7,11 @@ import type { Remediation } from '../../../src/kube/remediation.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
 import { createDeliveries, createPacing, type Delivery, isStuck } from '../../../src/notices/outbox/delivery.ts';
 import { createNoticeStatus } from '../../../src/notices/outbox/notice-status.ts';
-import { createOutbox } from '../../../src/notices/outbox/outbox.ts';
 import { stateHash } from '../../../src/notices/outbox/rendering.ts';
-import { createShelf } from '../../../src/notices/outbox/shelf.ts';
 import { planMessages } from '../../../src/notices/plan/coalesce.ts';
 import type { GroupFacts } from '../../../src/notices/plan/waiting.ts';
 import { aContext } from '../../golden/scenes.ts';
+import { noticeStore, storedOutbox } from '../../support/stores.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, aNoticeOf, approvedByAda, at, condition, uidOf } from '../../support/fixes.ts';
 import { aDesk, silentLog, upsert } from './desk.ts';
@@ -180,15 +179,20 @@ test('a state that changed while the one before was being saved is saved as well
 
 test('a list proves the absence of a Notice that is older than a minute, and knows one that was made anew', async () => {
   const clock = fakeClock();
-  const shelf = createShelf(clock);
+  const { store, list, apply } = noticeStore(clock);
+  const gone: string[] = [];
+  store.subscribe({ onList: (_, those) => gone.push(...those.map(({ metadata }) => metadata.name)), onChange() {} });
+  list([]);
   const notice = aNoticeOf([aFix()]);
-  const { name } = notice.metadata;
-  shelf.created({ ...notice, metadata: { ...notice.metadata, resourceVersion: '9' } });
-  assert.deepEqual(shelf.listNotices([]), []);
-  shelf.putNotice({ ...notice, metadata: { ...notice.metadata, uid: 'anew', resourceVersion: '5' } });
-  assert.equal(shelf.notice(name)?.metadata.uid, 'anew');
+  const { name, namespace = '' } = notice.metadata;
+  store.put({ ...notice, metadata: { ...notice.metadata, resourceVersion: '9' } });
+  list([]);
+  assert.deepEqual(gone, []);
+  apply({ type: 'upsert', view: { ...notice, metadata: { ...notice.metadata, uid: 'anew', resourceVersion: '5' } } });
+  assert.equal(store.named(namespace, name)?.metadata.uid, 'anew');
   await clock.advance(60_000);
-  assert.deepEqual(shelf.listNotices([]), [name]);
+  list([]);
+  assert.deepEqual(gone, [name]);
 });
 
 /* The outbox. */
@@ -288,7 +292,7 @@ function aSlowDesk() {
   const deleted: unknown[] = [];
   const { signal } = new AbortController();
   const remove = async (...call: unknown[]) => (deleted.push(call[1]), server.api.delete(call[0] as never));
-  const outbox = createOutbox({
+  const outbox = storedOutbox({
     api: { ...server.api, delete: remove as never },
     clock,
     log,

@@ -19,8 +19,11 @@ function aDeskWithReminders() {
   const stop = new AbortController();
   const channels = () => new Map<ChannelName, unknown>([['telegram', {}]]);
   const more = { current: () => desk.config, channels, namespace: 'tapfix', isMuted: () => false };
+  const { fixes, notices } = outbox.stores;
   const reminders = createReminders({
     api: desk.server.api,
+    fixes,
+    notices,
     clock: desk.clock,
     log: silentLog,
     signal: stop.signal,
@@ -28,10 +31,10 @@ function aDeskWithReminders() {
   });
   desk.server.watch((change) => {
     outbox.onNotice(change);
-    reminders.onNotice(change);
   });
-  reminders.onNotices(desk.server.all());
-  reminders.onFixes([aFix()]);
+  fixes.subscribe(reminders.listener);
+  notices.subscribe(reminders.listener);
+  notices.repeat();
   const created = (): number => desk.server.calls.filter((call) => call === 'create').length;
   return { ...desk, outbox, stop, created };
 }

@@ -5,6 +5,7 @@ import type { Remediation } from '../../../src/kube/remediation.ts';
 import { iso } from '../../../src/lib/clock.ts';
 import { createSelfWatch } from '../../../src/notices/outbox/self-watch.ts';
 import { aFix } from '../../support/fixes.ts';
+import { noticeStore } from '../../support/stores.ts';
 import { aDesk, silentLog, upsert } from './desk.ts';
 
 /* From what the watches see to what is on the phone, through kills and lost answers. */
@@ -21,8 +22,11 @@ function aHouse(over: Parameters<typeof aDesk>[0] = {}) {
   function start(fixes: Remediation[] = [], isLate = false) {
     const { outbox, kill } = desk.startWith(fixes);
     const stop = new AbortController();
+    const late = noticeStore(clock); // its own view of the Notices, if that lags behind
+    const notices = isLate ? late.store : outbox.stores.notices;
     const selfWatch = createSelfWatch({
       api: server.api,
+      notices,
       clock,
       log: silentLog,
       current: () => config,
@@ -33,9 +37,10 @@ function aHouse(over: Parameters<typeof aDesk>[0] = {}) {
     });
     server.watch((change) => {
       outbox.onNotice(change);
-      if (!isLate) selfWatch.onNotice(change);
     });
-    selfWatch.onNotices(server.all());
+    notices.subscribe(selfWatch.listener);
+    if (isLate) late.list(server.all());
+    else notices.repeat();
     void selfWatch.run(stop.signal);
     return { outbox, kill: () => (kill(), stop.abort()) };
   }

@@ -1,0 +1,26 @@
+import { createController } from '../controller/controller.ts';
+import { readHealth } from '../diagnosis/health.ts';
+import { createSharedEvents } from '../diagnosis/readers.ts';
+import { derive } from '../proposals/derive.ts';
+import type { Ground } from './app.ts';
+
+/** The far half of street 2: rehearses, applies, watches recovery. It never talks to the internet. */
+export function runControllerRole(ground: Ground): Promise<void>[] {
+  const { api, clock, log, current, ownNamespace, identity, history, metrics, signal } = ground;
+  const reader = createSharedEvents(api, clock);
+  const controller = createController({
+    api,
+    clock,
+    log,
+    current,
+    namespace: ownNamespace,
+    isOurs: ground.isOurs,
+    identity,
+    history,
+    readHealth,
+    derive: (subject, reading) => derive(subject, { ...reading, reader }),
+    metrics: { phase: (phase) => metrics.remediations.inc({ phase }) },
+  });
+  ground.fixes.store.subscribe({ onList: controller.onFixes, onChange: controller.onFix });
+  return [controller.run(signal)];
+}

@@ -1,0 +1,243 @@
+import { createTargetReader, hasTargetChanged } from '../actions/table.ts';
+import { createCommands } from '../approvals/commands.ts';
+import { createConfirms } from '../approvals/confirms.ts';
+import { createPages } from '../approvals/pages.ts';
+import { createApprovals } from '../approvals/press.ts';
+import { createSubjectAccess } from '../approvals/subject-access.ts';
+import type { Config } from '../config/schema.ts';
+import { isSelected } from '../config/selection.ts';
+import { readHealth } from '../diagnosis/health.ts';
+import { createSharedEvents, type Reach } from '../diagnosis/readers.ts';
+import { createLedger } from '../incidents/ledger.ts';
+import { createTracker } from '../incidents/tracker.ts';
+import { createFeed } from '../kube/feed.ts';
+import { createMutes, isMuted } from '../kube/mutes.ts';
+import { type Notice, viewNotice } from '../kube/notice.ts';
+import { createOwnerResolver } from '../kube/owners.ts';
+import { isCleared, type Remediation } from '../kube/remediation.ts';
+import { createStore, hearing, onlyOf } from '../kube/store.ts';
+import { createOutbox } from '../notices/outbox/outbox.ts';
+import { createReminders } from '../notices/outbox/reminder-writer.ts';
+import { createSelfWatch } from '../notices/outbox/self-watch.ts';
+import { seesAll } from '../notices/plan/blindness.ts';
+import { whereChatsAre } from '../notices/plan/route.ts';
+import { ping, runHeartbeat } from '../ops/heartbeat.ts';
+import { derive } from '../proposals/derive.ts';
+import { watchScopes } from '../signals/filter.ts';
+import { createSignalSource } from '../signals/source.ts';
+import type { Ground } from './app.ts';
+import { createChannelRegistry } from './channel-registry.ts';
+import { everyMinute, stopped } from './stop.ts';
+import { adjustSignalWatches, noticesOtherwise } from './watch-scopes.ts';
+
+/** Street 1 and the near half of street 2: notices failures, posts, records decisions. It can change no workload. */
+export function runWatcherRole(ground: Ground): Promise<void>[] {
+  const { api, clock, log, ownNamespace, identity, timeZone, metrics, readiness, signal } = ground;
+  const { history, reconnected, watchRegistry } = ground;
+  const channelRegistry = createChannelRegistry({ clock, metrics, readiness, signal });
+  const channels = channelRegistry.channels;
+  /** The configuration in force, its chats by the ids that they have now: a group that became a supergroup has another. */
+  const current = (): Config => whereChatsAre(ground.current(), channels());
+  const fixes = onlyOf(ground.fixes.store, ground.isOurs);
+  const notices = createStore<Notice>({ clock, keysOf: ({ spec }) => spec.members.map(({ uid }) => uid) });
+  const noticeFeed = createFeed({
+    api,
+    clock,
+    log,
+    reconnected,
+    kind: 'Notice',
+    scopes: [ownNamespace],
+    view: viewNotice,
+    store: notices,
+  });
+
+  // Street 1: what is seen becomes Remediations.
+  const ledger =
+    ground.ledger ?? createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) });
+  const mutes = createMutes({ api, clock, log, namespace: ownNamespace });
+  const muted = (): string[] => mutes.active().map(({ glob }) => glob);
+  const reader = createSharedEvents(api, clock);
+  const reach: Reach = {
+    get scopes() {
+      return watchScopes(current());
+    },
+    isSelected: (namespace) => isSelected(current(), namespace, ownNamespace),
+  };
+  const tracker = createTracker({
+    api,
+    clock,
+    log,
+    current,
+    muted,
+    ownNamespace,
+    identity,
+    fixes,
+    putFix: ground.fixes.store.put,
+    owners: createOwnerResolver(api, clock),
+    readHealth: (subject, nowMs) => readHealth(reader, { ...subject, reach }, nowMs),
+    derive: (subject, nowMs) => derive(subject, { reader, logs: api, history, config: current(), nowMs }),
+    hasTargetChanged: (fix) => hasTargetChanged(api, fix),
+    ledger,
+    onRecorded: (failureClass) => metrics.incidents.inc({ class: failureClass }),
+    signal,
+  });
+  mutes.subscribe(tracker.reconfigure);
+  const source = createSignalSource({
+    api,
+    clock,
+    log,
+    current,
+    reconnected,
+    onSignal: tracker.onSignal,
+    count: (outcome) => ledger.dropped(outcome),
+  });
+
+  // Remediations become messages.
+  const confirms = createConfirms({ clock, signal });
+  const outbox = createOutbox({
+    api,
+    clock,
+    log,
+    current,
+    channels,
+    fixes,
+    otherFix: ground.fixes.store.get,
+    notices,
+    namespace: ownNamespace,
+    timeZone,
+    confirms,
+    isHeard: ground.fixes.feed.isHeard,
+    onNotice: (result, { channel, form }) => metrics.notices.inc({ channel, form, result }),
+    signal,
+  });
+  const reminders = createReminders({
+    api,
+    clock,
+    log,
+    current,
+    channels,
+    fixes,
+    notices,
+    namespace: ownNamespace,
+    isMuted: ({ metadata, spec }) =>
+      isMuted(muted(), { namespace: metadata.namespace ?? '', name: spec.incident.object.name }),
+    signal,
+  });
+  const selfWatch = createSelfWatch({
+    api,
+    clock,
+    log,
+    current,
+    channels,
+    notices,
+    namespace: ownNamespace,
+    sights: watchRegistry.sights,
+    refusal: () => ground.reloads?.refusal(),
+    onBlindness: (what) => metrics.blindness.inc({ what }),
+  });
+
+  // Street 2: presses and commands become decisions.
+  const subjectAccess = createSubjectAccess(api);
+  const approvals = createApprovals({
+    api,
+    clock,
+    log,
+    current,
+    timeZone,
+    ownNamespace,
+    fixByUid: fixes.get,
+    noticeAt: outbox.noticeAt,
+    noticesWith: notices.withKey,
+    confirms,
+    subjectAccess,
+    prepare: createTargetReader(api),
+    proposeAgain: tracker.proposeAgain,
+    onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
+  });
+  const { onCommand, commands } = createCommands({
+    clock,
+    current,
+    timeZone,
+    ownNamespace,
+    fixes: fixes.all,
+    noticeAt: outbox.noticeAt,
+    noticesWith: notices.withKey,
+    confirms,
+    handle: approvals.handle,
+    audit: approvals.audit,
+    mutes,
+    subjectAccess,
+    status: () =>
+      Object.entries(readiness.report().checks).map(
+        ([name, { ok, detail }]) => `${ok ? '' : 'NOT OK: '}${name}: ${detail}`,
+      ),
+  });
+  const onPress = createPages({
+    api,
+    clock,
+    current,
+    timeZone,
+    ownNamespace,
+    confirms,
+    posted: outbox.posted,
+    onPress: approvals.onPress,
+    audit: approvals.audit,
+  });
+
+  // Everything is made: now it is connected, and the watches and channels begin.
+  ground.fixes.store.subscribe(hearing(ground.isOurs, tracker.listener));
+  ground.fixes.store.subscribe(hearing(ground.isOurs, outbox.listeners.fixes));
+  ground.fixes.store.subscribe(hearing<Remediation>(ground.isOurs, reminders.listener));
+  notices.subscribe(outbox.listeners.notices);
+  notices.subscribe(reminders.listener);
+  notices.subscribe(selfWatch.listener);
+  /** Mutes are known, or could not be read, before anything is looked at: a restart must not forget them. */
+  const mutesAreKnown = mutes.load();
+  watchRegistry.open('notices', ownNamespace, noticeFeed.watches[0]!);
+  for (const [name, watch] of Object.entries(source.ofCluster()))
+    watchRegistry.open(name, undefined, watch, mutesAreKnown);
+  adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
+  // A press made while we were down must find its card: nothing is received before everything is listed.
+  const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed]);
+  channelRegistry.start({ onPress, onCommand, commands }, listed);
+  channelRegistry.use(ground.channels);
+  ground.reloads?.subscribe(({ before, now, channels: theirs }) => {
+    channelRegistry.use(theirs);
+    tracker.reconfigure();
+    if (noticesOtherwise(before, now)) adjustSignalWatches(ground, source, { when: 'later' });
+  });
+
+  /** An incident that no signal mentions any more, or a message whose Notice is gone, would otherwise stay as it is for ever. */
+  async function resync(): Promise<void> {
+    await mutes.load();
+    reminders.refresh();
+    tracker.refresh();
+    const isOpen = (uid: string): boolean => {
+      const fix = fixes.get(uid);
+      return fix !== undefined && !isCleared(fix);
+    };
+    await noticeFeed.recheck(({ spec }) => spec.members.some(({ uid }) => isOpen(uid)));
+  }
+
+  /** A message that is on its way when we stop is recorded: otherwise the next start would post it again. */
+  const sendToTheEnd = (): Promise<void> => stopped(signal).then(outbox.idle);
+  const talkToTheEnd = (): Promise<void> => stopped(signal).then(channelRegistry.ended);
+
+  return [
+    talkToTheEnd(),
+    everyMinute({ clock, log, signal }, resync),
+    selfWatch.run(signal),
+    runHeartbeat(
+      {
+        clock,
+        log,
+        settings: () => current().heartbeat,
+        isWell: () => seesAll(watchRegistry.sights(), clock.now()),
+        ping: ground.ping ?? ping,
+        count: (result) => metrics.heartbeats.inc({ result }),
+      },
+      signal,
+    ),
+    sendToTheEnd(),
+  ];
+}

@@ -1,0 +1,141 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Api, KubeObject } from './api.ts';
+import type { Kind } from './resources.ts';
+import type { Store } from './store.ts';
+import { createWatch, type ReconnectSignal, type Watch } from './watch.ts';
+
+/** A namespace; undefined is the whole cluster. */
+export type Scope = string | undefined;
+
+interface FeedDeps<V extends KubeObject> {
+  api: Api;
+  clock: Clock;
+  log: Log;
+  kind: Kind;
+  /** One watch each. */
+  scopes: readonly Scope[];
+  view(object: KubeObject): V | undefined;
+  store: Store<V>;
+  reconnected?: ReconnectSignal;
+}
+
+export interface Feed<V> {
+  /** The watches of the scopes that it began with. */
+  watches: Watch[];
+  /** One more scope. */
+  open(scope: Scope): Watch;
+  /** Nobody watches there any more. What was seen last stays in the store until another scope lists it. */
+  close(scope: Scope): void;
+  scopes(): Scope[];
+  /** Whether an object that is not in the store is known to be missing. False for a namespace that is not, or may not be, listed. */
+  isHeard(namespace: string): boolean;
+  /** Resolves when every scope was listed once. */
+  listed: Promise<void>;
+  /** Resolves when this scope has been listed, or need not be waited for. */
+  listedIn(scope: Scope): Promise<void>;
+  /** Reads each of these again and puts right what its watch missed, a deletion above all. Returns how many were wrong. */
+  recheck(isWanted: (view: V) => boolean): Promise<number>;
+}
+
+/** How long one scope may keep the others waiting by being forbidden. */
+const longestWaitMs = 60_000;
+
+interface OpenScope {
+  isListed: boolean;
+  /** It could not be listed, and the others no longer wait for it. */
+  isUnheard: boolean;
+  forbiddenSinceMs?: number;
+  listed: PromiseWithResolvers<void>;
+}
+
+/** Several watches of one kind that fill one store. Listeners hear nothing before all of them have listed. For kinds of which there are few. */
+export function createFeed<V extends KubeObject>({ scopes, store, ...deps }: FeedDeps<V>): Feed<V> {
+  const first = Promise.withResolvers<void>();
+  const opened = new Map<Scope, OpenScope>();
+
+  function isHeard(namespace: string | undefined): boolean {
+    return [opened.get(undefined), opened.get(namespace)].some((one) => one?.isListed && !one.isUnheard);
+  }
+
+  /** A namespace that is gone took our rights with it: the others do not wait for it for ever. Rights that only lag do come. */
+  function onForbidden(scope: Scope, own: OpenScope): void {
+    const nowMs = deps.clock.now();
+    own.forbiddenSinceMs ??= nowMs;
+    if (own.isListed || opened.size < 2 || nowMs - own.forbiddenSinceMs < longestWaitMs) return;
+    own.isUnheard = true;
+    take(scope, own, []);
+  }
+
+  function onList(scope: Scope, own: OpenScope, views: V[]): void {
+    own.isUnheard = false;
+    take(scope, own, views);
+  }
+
+  function take(scope: Scope, own: OpenScope, views: V[]): void {
+    if (opened.get(scope) !== own) return; // closed meanwhile
+    own.isListed = true;
+    store.list(scope, views);
+    own.listed.resolve();
+    completeIfAllAreListed();
+  }
+
+  function completeIfAllAreListed(): void {
+    if (store.isComplete() || ![...opened.values()].every((one) => one.isListed)) return;
+    store.complete();
+    store.repeat();
+    first.resolve();
+  }
+
+  async function correct(known: V): Promise<boolean> {
+    const { namespace = '', name, uid, resourceVersion } = known.metadata;
+    const live = await deps.api.get<KubeObject>({ kind: deps.kind, namespace, name });
+    // The watch may have brought it meanwhile.
+    if (store.get(uid)?.metadata.resourceVersion !== resourceVersion) return false;
+    const isSame = live?.metadata.uid === uid;
+    const view = live && deps.view(live);
+    if (isSame && live.metadata.resourceVersion === resourceVersion) return false;
+    if (!isSame || !view) store.apply({ type: 'gone', namespace, name, uid });
+    if (view) store.apply({ type: 'upsert', view });
+    return true;
+  }
+
+  async function recheck(isWanted: (view: V) => boolean): Promise<number> {
+    let wrong = 0;
+    const isWatched = ({ metadata }: V): boolean => opened.has(undefined) || opened.has(metadata.namespace);
+    for (const known of store.all().filter((view) => isWatched(view) && isWanted(view)))
+      if (await correct(known)) wrong += 1;
+    return wrong;
+  }
+
+  function open(scope: Scope): Watch {
+    const own: OpenScope = { isListed: false, isUnheard: false, listed: Promise.withResolvers<void>() };
+    opened.set(scope, own);
+    return createWatch<V>({
+      ...deps,
+      ...(scope === undefined ? {} : { namespace: scope }),
+      onList: (views) => onList(scope, own, views),
+      onChange: (change) => opened.get(scope) === own && store.apply(change),
+      onForbidden: () => onForbidden(scope, own),
+    });
+  }
+
+  function close(scope: Scope): void {
+    const own = opened.get(scope);
+    opened.delete(scope);
+    own?.listed.resolve();
+    completeIfAllAreListed(); // the others waited for it
+  }
+
+  const watches = scopes.map(open);
+  return {
+    watches,
+    open,
+    close,
+    scopes: () => [...opened.keys()],
+    isHeard,
+    listed: first.promise,
+    listedIn: (scope) => opened.get(scope)?.listed.promise ?? Promise.resolve(),
+    recheck,
+  };
+}
