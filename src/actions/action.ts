@@ -1,9 +1,7 @@
 import type { z } from 'zod';
-import type { JsonPatchOp, Preconditions, Reader, Writer } from '../kube/api.ts';
+import type { JsonPatchOp, Preconditions, Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import type { Ref } from '../kube/resources.ts';
-import { unreachable } from '../lib/errors.ts';
-import { evict } from './disruption-budget.ts';
 
 /** The fixed ClusterRoles that the controller may bind the writer to. */
 export type WriterRole = 'tapfix-writer-quotas' | 'tapfix-writer-workloads' | 'tapfix-writer-pods';
@@ -29,7 +27,7 @@ export interface ActionContext {
 }
 
 /** Exactly one change, with the precondition under which it is still the one that was shown. */
-type Write =
+export type Write =
   | { do: 'patch'; ref: Ref; body: JsonPatchOp[] }
   | { do: 'delete'; ref: Ref; preconditions: Preconditions }
   | { do: 'evict'; ref: Ref; preconditions: Preconditions };
@@ -104,21 +102,3 @@ export const longestDiff = 8192;
 
 /** Travels in the same patch as the change, so that it and the change are one. */
 export const markAnnotation = 'tapfix.dev/fix';
-
-/** All that an action may do. */
-export type Hand = Pick<Writer, 'patch' | 'delete' | 'createSub'>;
-
-/** Sends a planned write. A rehearsal is the same request with `dryRun`, and nothing else. */
-export async function perform(writer: Hand, write: Write, dryRun: boolean): Promise<void> {
-  switch (write.do) {
-    case 'patch':
-      await writer.patch(write.ref, 'json', write.body, { dryRun });
-      return;
-    case 'delete':
-      return writer.delete(write.ref, write.preconditions, { dryRun });
-    case 'evict':
-      return evict(writer, write.ref, write.preconditions, dryRun);
-    default:
-      return unreachable(write);
-  }
-}

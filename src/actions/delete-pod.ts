@@ -4,10 +4,11 @@ import { objectName, uid } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
 import { line, plain } from '../lib/text.ts';
 import { type Action, type ActionContext, longestDiff, no, type ActionRefusal } from './action.ts';
-import { evictionRight, overBudget } from './disruption-budget.ts';
+import { overBudget } from './disruption-budget.ts';
 import { type Owner, readOwners } from './owners.ts';
 import { untouchable } from './ownership.ts';
 import { targetGone } from './workload-patch.ts';
+import { evictionRight } from './perform.ts';
 
 const params = z.strictObject({ name: objectName, uid });
 type Params = z.infer<typeof params>;

@@ -1,30 +1,7 @@
-import { hasCode, type KubeObject, type Preconditions } from '../kube/api.ts';
-import type { Ref } from '../kube/resources.ts';
+import { type KubeObject } from '../kube/api.ts';
 import { viewPod } from '../kube/views.ts';
-import { messageOf, RetryLater } from '../lib/errors.ts';
-import { type ActionContext, type Hand, no, type ActionRefusal, type Right } from './action.ts';
-
-export const evictionRight: Right = {
-  group: '',
-  resource: 'pods/eviction',
-  verb: 'create',
-  must: {
-    hold: "object.?deleteOptions.?preconditions.?uid.orValue('') != ''",
-    say: 'tapfix-writer evicts only the pod that it names by its uid',
-  },
-};
-
-/** A deletion that asks the disruption budgets first. */
-export async function evict(writer: Hand, pod: Ref, preconditions: Preconditions, dryRun: boolean): Promise<void> {
-  const { name, namespace } = pod;
-  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
-  const body = { ...eviction, deleteOptions: { preconditions } };
-  await writer.createSub({ ...pod, subresource: 'eviction' }, body, { dryRun });
-}
-
-/** Not "ask again later", as any other 429, but a clear no: a disruption budget does not let the pod go. */
-export const isOverBudget = (error: unknown): boolean =>
-  hasCode(error, 429) && /disruption budget/.test(messageOf(error));
+import { RetryLater } from '../lib/errors.ts';
+import { type ActionContext, no, type ActionRefusal } from './action.ts';
 
 interface LabelSelector {
   matchLabels?: Record<string, string>;

@@ -2,9 +2,8 @@ import { isShort } from '../health/refusals.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { isKnownKind, type Kind } from '../kube/resources.ts';
-import type { Hand } from './action.ts';
-import { evict } from './disruption-budget.ts';
 import { isInTheWay } from './rollout.ts';
+import { type Hand, evict } from './perform.ts';
 
 export const nudgeAnnotation = 'tapfix.dev/nudge';
 

@@ -3,9 +3,10 @@ import { controllerOf } from '../kube/raw.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import { viewPod } from '../kube/views.ts';
 import { type ActionContext, no, type ActionRefusal, type Right, type RolledOutKind } from './action.ts';
-import { evictionRight, overBudget } from './disruption-budget.ts';
+import { overBudget } from './disruption-budget.ts';
 import { untouchable } from './ownership.ts';
 import type { LiveWorkload, WorkloadTarget } from './workload-patch.ts';
+import { evictionRight } from './perform.ts';
 
 /* How many pods a new template replaces, and how many of them at a time. */
 

@@ -1,4 +1,4 @@
-import type { Hand, ActionRefusal } from '../actions/action.ts';
+import type { ActionRefusal } from '../actions/action.ts';
 import { stillShort } from '../actions/nudge.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import type { Remediation } from '../kube/remediation.ts';
@@ -11,6 +11,7 @@ import type { WithRights } from './rights.ts';
 import { readRivals, whoGoesFirst } from './rivals.ts';
 import { send } from './send.ts';
 import { condition, readAgain, type StatusChange } from './write-status.ts';
+import { type Hand } from '../actions/perform.ts';
 
 const givingWayMs = 1_000;
 

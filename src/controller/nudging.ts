@@ -1,4 +1,3 @@
-import type { Hand } from '../actions/action.ts';
 import { canBeNudged, inBatches, nudge, stillShort } from '../actions/nudge.ts';
 import type { Reader } from '../kube/api.ts';
 import type { Blocked } from '../kube/remediation.ts';
@@ -6,6 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { hasMoved } from './send.ts';
+import { type Hand } from '../actions/perform.ts';
 
 const pausesMs = [1000, 1000, 2000, 2000];
 

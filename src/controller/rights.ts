@@ -1,4 +1,4 @@
-import type { Hand, WriterRole } from '../actions/action.ts';
+import type { WriterRole } from '../actions/action.ts';
 import { type Api, isConflict, isForbidden, isNotFound, type KubeObject } from '../kube/api.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { apiVersionOf } from '../kube/resources.ts';
@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import { sameValue } from '../lib/hash.ts';
 import type { Log } from '../lib/log.ts';
+import { type Hand } from '../actions/perform.ts';
 
 export const writerAccount = 'tapfix-writer';
 export const managedBy = { 'app.kubernetes.io/managed-by': 'tapfix' };

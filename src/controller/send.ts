@@ -1,9 +1,9 @@
-import { type Hand, no, perform, type ActionPlan, type Prepared, type ActionRefusal } from '../actions/action.ts';
-import { isOverBudget } from '../actions/disruption-budget.ts';
+import { no, type ActionPlan, type Prepared, type ActionRefusal } from '../actions/action.ts';
 import { ApiError, hasCode } from '../kube/api.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';
 import { canonical } from '../lib/hash.ts';
+import { type Hand, perform, isOverBudget } from '../actions/perform.ts';
 
 /** No clear answer, or one that says "later": whether it was done, only the next look at the target can tell. */
 export const isUnclear = (error: unknown): boolean =>

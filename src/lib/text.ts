@@ -53,3 +53,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
     .sort((a, b) => a.apart - b.apart);
   return ranked[0]?.candidate;
 }
+
+export const none = '(none)';
+
+export const step = (before: string, after: string): string => `${before || none} → ${after || none}`;

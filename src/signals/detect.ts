@@ -17,7 +17,7 @@ import {
 } from '../kube/views.ts';
 import { isNormalFailure, rowOf } from './reasons.ts';
 import { type Signal, signalsOf } from './signal.ts';
-import { nothingKnown, type PlacedPod, type Surroundings } from './watchers.ts';
+import { nothingKnown, type PlacedPod, type Surroundings } from './surroundings.ts';
 
 /** Of a pod whose node is down nothing else is worth saying, also when it is being deleted. */
 export function downWithItsNode(pod: Omit<PlacedPod, 'node'>, node: string): Signal {

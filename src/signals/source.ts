@@ -9,7 +9,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { detectEvent, readEvent } from './detect.ts';
 import { type Signal, SignalOutcome } from './signal.ts';
-import { clusterWide, createSurroundings, namespaced, type Watcher } from './watchers.ts';
+import { clusterWide, namespaced, type Watcher } from './watchers.ts';
+import { createSurroundings } from './surroundings.ts';
 
 export interface SourceDeps {
   api: Api;

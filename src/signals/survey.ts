@@ -4,7 +4,8 @@ import type { Kind } from '../kube/resources.ts';
 import type { EventView } from '../kube/views.ts';
 import { detectEvent, readEvent } from './detect.ts';
 import type { Signal } from './signal.ts';
-import { clusterWide, createSurroundings, namespaced, type Watcher } from './watchers.ts';
+import { clusterWide, namespaced, type Watcher } from './watchers.ts';
+import { createSurroundings } from './surroundings.ts';
 
 /** A signal, and of an event when and how often. */
 export interface SurveyedSignal {

@@ -9,6 +9,7 @@ import type { Remediation } from '../../src/kube/remediation.ts';
 import { viewPod } from '../../src/kube/views.ts';
 import { derive } from '../../src/proposals/derive.ts';
 import { detectEvent, detectPod } from '../../src/signals/detect.ts';
+import type { Rules } from '../../src/signals/filter.ts';
 import type { Signal } from '../../src/signals/signal.ts';
 import { aConfig } from './config.ts';
 import { type FakeServer, fakeServer } from './fake-api.ts';
@@ -43,6 +44,7 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
       clock,
       log: silent,
       current: () => config,
+      muted: () => (config as Rules).muted ?? [],
       ownNamespace: 'tapfix',
       owners: createOwnerResolver(api, clock),
       readHealth: (subject, nowMs) => readHealth(api, subject, nowMs),

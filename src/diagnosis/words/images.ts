@@ -1,5 +1,4 @@
-import { editsApart, line } from '../../lib/text.ts';
-import { none, step } from './template-changes.ts';
+import { editsApart, line, none, step } from '../../lib/text.ts';
 
 interface ImageName {
   /** "registry:5000/shop/web" */

@@ -4,15 +4,13 @@ import { sameValue } from '../../lib/hash.ts';
 import { isSecretName, redact } from '../../lib/redact.ts';
 import { line } from '../../lib/text.ts';
 import { imageStep } from './images.ts';
+import { step } from '../../lib/text.ts';
 
 /** One difference; the lower its rank, the more it matters. */
 interface Change {
   rank: number;
   text: string;
 }
-
-export const none = '(none)';
-export const step = (before: string, after: string): string => `${before || none} → ${after || none}`;
 
 const longestScalar = 60;
 

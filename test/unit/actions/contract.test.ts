@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ActionContext, markAnnotation, perform, type ActionPlan } from '../../../src/actions/action.ts';
+import { type ActionContext, markAnnotation, type ActionPlan } from '../../../src/actions/action.ts';
 import { actions, createTargetReader, parseAction } from '../../../src/actions/table.ts';
 import { actionNames } from '../../../src/config/schema.ts';
 import type { ApiError, KubeObject } from '../../../src/kube/api.ts';
 import type { World } from '../controller/world.ts';
 import { subjects } from './subjects.ts';
+import { perform } from '../../../src/actions/perform.ts';
 
 /* What every action promises, whatever it does. */
 

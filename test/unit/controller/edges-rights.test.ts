@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hand, Prepared } from '../../../src/actions/action.ts';
+import type { Prepared } from '../../../src/actions/action.ts';
 import { createController } from '../../../src/controller/controller.ts';
 import { readBlockedHealth } from '../../../src/controller/gather.ts';
 import { bindingFor, createRights } from '../../../src/controller/rights.ts';
@@ -13,6 +13,7 @@ import { RetryLater } from '../../../src/lib/errors.ts';
 import type { Call } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { good, health, imageOf, quotaWorld, silent, undoWorld, type World } from './world.ts';
+import { type Hand } from '../../../src/actions/perform.ts';
 
 /* Rights, the one path of every write, and the passes around them, at their edges. */
 

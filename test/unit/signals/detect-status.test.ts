@@ -5,9 +5,9 @@ import { viewDeployment, viewJob, viewNode, viewSet } from '../../../src/kube/vi
 import { detectDeployment, detectJob, detectNode, detectPod, detectSet } from '../../../src/signals/detect.ts';
 import { filterOutcome } from '../../../src/signals/filter.ts';
 import type { Signal } from '../../../src/signals/signal.ts';
-import { createSurroundings } from '../../../src/signals/watchers.ts';
 import { aConfig } from '../../support/config.ts';
 import { aPod, crashing } from '../../support/views.ts';
+import { createSurroundings } from '../../../src/signals/surroundings.ts';
 
 /* Signals from the status of objects; which troubles there are is tested with health. */
 

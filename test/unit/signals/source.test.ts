@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { viewNode } from '../../../src/kube/views.ts';
-import { createSurroundings } from '../../../src/signals/watchers.ts';
 import { aPod } from '../../support/views.ts';
 import { aSource, meta } from './a-source.ts';
+import { createSurroundings } from '../../../src/signals/surroundings.ts';
 
 /* The source: what the watches make of a cluster. */
 
