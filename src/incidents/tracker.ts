@@ -35,7 +35,7 @@ export interface TrackerDeps {
   /** The configuration in force. */
   current(): Config;
   /** What is muted now, as globs. */
-  muted?(): string[];
+  muted?(): readonly string[];
   ownNamespace: string;
   owners: OwnerResolver;
   readHealth(subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
