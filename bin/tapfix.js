@@ -15,7 +15,10 @@ function complain(sentence) {
 
 if (tooOld) {
   const versions = 'tapfix needs Node ' + needed.join('.') + ' or newer; this is ' + process.version + '. ';
-  complain(versions + 'Install a newer one, or let npm bring its own: npm run tapfix -- --help');
+  complain(
+    versions +
+      'Install a newer one, or let npm bring its own: npm ci --ignore-scripts=false && npm run tapfix -- --help',
+  );
 } else if (fs.existsSync(url.fileURLToPath(program))) {
   import(program.href);
 } else {

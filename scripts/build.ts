@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { build, type BuildFailure, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
 
 /**
  * `build.ts [--entry FILE] [--outdir DIR] [--quiet]` bundles the program: src/main.ts becomes dist/main.js, and whatever is
@@ -33,8 +33,7 @@ const clientWithoutSideEffects: Plugin = {
 const banner = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
 
-await rm(outdir, { recursive: true, force: true });
-const done = await build({
+const options = {
   entryPoints: [{ in: entry, out: 'main' }],
   outdir,
   bundle: true,
@@ -49,9 +48,28 @@ const done = await build({
   plugins: [clientWithoutSideEffects],
   metafile: true,
   logLevel: 'warning',
-}).catch(() => undefined); // it has said why
-if (!done) process.exitCode = 1;
-else if (!values.quiet) console.log(sizes(done.metafile));
+} satisfies BuildOptions;
+
+try {
+  await rm(outdir, { recursive: true, force: true });
+  const { metafile } = await build(options);
+  if (!values.quiet) console.log(sizes(metafile));
+} catch (error) {
+  process.exitCode = 1;
+  // esbuild has printed the mistakes in our code itself. It throws anything else when its binary is missing or cannot run.
+  if (!isMistakeInCode(error))
+    console.error(
+      `esbuild cannot run (${firstSentence(error)}): run npm ci --ignore-scripts=false --include=optional.`,
+    );
+}
+
+function isMistakeInCode(error: unknown): error is BuildFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+}
+
+function firstSentence(error: unknown): string {
+  return String(error instanceof Error ? error.message : error).split(/\.?\n/)[0]!;
+}
 
 function line(bytes: number, name: string): string {
   return `${(bytes / 1024).toFixed(0).padStart(6)} KB  ${name}`;

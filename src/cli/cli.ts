@@ -79,14 +79,14 @@ Example:
   TELEGRAM_BOT_TOKEN=... tapfix run --config config.yaml --context kind-dev`;
 
 /** Here and not from the demo itself, which would load a Kubernetes client for --help; a test compares them. */
-export const demoScenarios = ['quota', 'rollout', 'image', 'crash'] as const;
+export const demoScenarios = ['rollout', 'quota', 'image', 'crash'] as const;
 
 const demoHelp = `
 Without --context the cluster is a simulated one inside this program: nothing else is touched.
 With it tapfix's namespace, policies, resource definitions and roles are installed if they are
 absent (that takes a cluster-admin), and only what was installed is removed at the end.
 
-Keys: a approves, r rejects, y and n answer "really?", q leaves.
+Keys: a approves, r rejects, y confirms, n goes back, q leaves.
 
 Example:
   tapfix demo --scenario quota --yes`;
@@ -165,8 +165,8 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   demo
     .description('show it working: a small shop breaks, a card appears, you approve, it heals')
     .configureOutput({ outputError: refusal('tapfix demo') })
-    .addOption(new Option('--scenario <name>', 'one act alone (default: quota, then rollout)').choices(demoScenarios))
-    .option('--yes', 'approve by itself; exits 0 when everything has recovered', false)
+    .addOption(new Option('--scenario <name>', 'one act alone (default: rollout, then quota)').choices(demoScenarios))
+    .option('--yes', 'press the keys by itself, 6 s after each card; exits 0 when everything has recovered', false)
     .option('--context <name>', 'play on a real cluster, in a namespace of its own, as this context of the kubeconfig')
     .option('--image <image>', 'with --context: what the pods run, an image with sleep and false in it', 'busybox:1.37')
     .addHelpText('after', demoHelp)

@@ -1,23 +1,40 @@
 import type { KubeObject } from '../kube/api.ts';
 import { viewPod } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
-import { deletePod, losePods } from './shop.ts';
-import type { Stage } from './stage.ts';
-import { mustBecomeTrue } from './wait.ts';
+import { mustBecomeTrue } from './patience.ts';
+import { deletePod, type DemoStage, losePods } from './stage.ts';
 
 export interface Act {
-  readonly name: 'quota' | 'rollout' | 'image' | 'crash';
+  readonly name: 'rollout' | 'quota' | 'image' | 'crash';
   /** What happens, in a sentence. */
   readonly title: string;
   /** In the summary: "a quota blocked web and api". */
   readonly trouble: string;
-  break(stage: Stage, clock: Clock, signal: AbortSignal): Promise<void>;
-  /** After a rejection: the next act begins with a shop that is well. */
-  mend(stage: Stage): Promise<void>;
+  break(stage: DemoStage, clock: Clock, signal: AbortSignal): Promise<void>;
+  /** Repairs the shop after a rejection, so that the next act begins with a healthy one. */
+  mend(stage: DemoStage): Promise<void>;
 }
 
-/** Nobody waits longer than this for the cluster's own controllers. */
+/** The longest wait for the cluster's own controllers. */
 const mostMs = 120_000;
+
+const rollout: Act = {
+  name: 'rollout',
+  title: 'A new version of checkout is rolled out. It crashes as soon as it starts.',
+  trouble: 'a new version of checkout crashed',
+  break: (stage) => setVersion(stage, 'bad'),
+  mend: (stage) => setVersion(stage, 'good'),
+};
+
+async function setVersion(
+  { api, namespace, container }: DemoStage,
+  version: 'good' | 'bad',
+  name = 'checkout',
+): Promise<void> {
+  const path = '/spec/template/spec/containers/0';
+  const patch = [{ op: 'replace', path, value: container(name, version) }];
+  await api.patch({ kind: 'Deployment', namespace, name }, 'json', patch);
+}
 
 const quotaName = 'platform-hardening';
 
@@ -41,31 +58,13 @@ const quota: Act = {
   async mend({ api, namespace }) {
     const ref = { kind: 'ResourceQuota', namespace, name: quotaName } as const;
     if (await api.get(ref)) await api.delete(ref);
-    // Who was refused waits longer and longer before the next try, unless something about it changes.
+    // A ReplicaSet that was refused waits longer before each try. A change of the object makes it try at once.
     for (const { metadata } of await api.list<KubeObject>('ReplicaSet', namespace)) {
       const again = { metadata: { annotations: { 'tapfix.dev/demo': 'try again' } } };
       await api.patch({ kind: 'ReplicaSet', namespace, name: metadata.name }, 'merge', again);
     }
   },
 };
-
-const rollout: Act = {
-  name: 'rollout',
-  title: 'A new version of checkout is rolled out. It crashes as soon as it starts.',
-  trouble: 'a new version of checkout crashed',
-  break: (stage) => setVersion(stage, 'bad'),
-  mend: (stage) => setVersion(stage, 'good'),
-};
-
-async function setVersion(
-  { api, namespace, container }: Stage,
-  version: 'good' | 'bad',
-  name = 'checkout',
-): Promise<void> {
-  const path = '/spec/template/spec/containers/0';
-  const patch = [{ op: 'replace', path, value: container(name, version) }];
-  await api.patch({ kind: 'Deployment', namespace, name }, 'json', patch);
-}
 
 interface Owner extends KubeObject {
   spec?: { template?: { spec?: { containers?: { image?: string }[] } } };
@@ -89,7 +88,7 @@ const image: Act = {
   mend: (stage) => setVersion(stage, 'good', 'web'),
 };
 
-async function setImage({ api, namespace }: Stage, value: string): Promise<void> {
+async function setImage({ api, namespace }: DemoStage, value: string): Promise<void> {
   const patch = [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value }];
   await api.patch({ kind: 'Deployment', namespace, name: 'web' }, 'json', patch);
 }
@@ -106,6 +105,6 @@ const crash: Act = {
   },
 };
 
-export const acts: readonly Act[] = [quota, rollout, image, crash];
-/** What is shown to whom asks for nothing in particular. */
-export const tour: readonly Act[] = [quota, rollout];
+export const acts: readonly Act[] = [rollout, quota, image, crash];
+/** The acts of a demo without --scenario. The rollback comes first, because everybody has had a bad release. */
+export const tour: readonly Act[] = [rollout, quota];

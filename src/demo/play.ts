@@ -5,52 +5,52 @@ import { spokenDuration } from '../lib/duration.ts';
 import { UserError } from '../lib/errors.ts';
 import { counted } from '../lib/text.ts';
 import type { Act } from './acts.ts';
-import type { DemoChannel } from './channel.ts';
+import type { DemoChannel } from './demo-channel.ts';
+import { waitUntil } from './patience.ts';
 import type { Screen } from './screen.ts';
-import { inWords, isOpen, openShop, readShop, type Ready, shop } from './shop.ts';
-import type { Stage } from './stage.ts';
-import { waitUntil } from './wait.ts';
+import { type DemoStage, isHealthy, openShop, readShop, readyCounts, shop, type ShopPart } from './stage.ts';
 
 export interface PlayDeps {
-  stage: Stage;
+  stage: DemoStage;
   acts: readonly Act[];
   clock: Clock;
   screen: Screen;
   channel: DemoChannel;
-  /** Presses Approve by itself. */
-  yes: boolean;
-  /** So long a version must have run before tapfix takes it for a healthy one. */
+  /** With --yes: how long a card stands before the demo presses its key. Without: a person presses. */
+  pressAfterMs: number | undefined;
+  /** A version that has run this long counts as healthy for tapfix. */
   provenMs: number;
   signal: AbortSignal;
 }
 
 /** What became of an act, for the summary. */
-export interface Scene {
+export interface PlayedAct {
   act: Act;
   brokeAtMs: number;
+  /** When the card appeared; absent when there was none. */
   shownAtMs?: number;
-  /** Its last state; none when tapfix said nothing. */
+  /** The last state of the fix; absent when tapfix proposed none. */
   fix?: Remediation;
 }
 
-/** Time to read before the demo presses a key itself. */
-const readingMs = 1_500;
+/** The longest wait for the shop, for a card, and with --yes for a fix. */
 const mostMs = 180_000;
-const lastWordMs = 150_000;
+/** The longest wait for the last edit of a card. After an outage a dead watch must first be given up and begun again. */
+const lastEditMs = 150_000;
 
-/** The acts, one after the other; ends early when it is asked to stop. */
-export async function play(deps: PlayDeps): Promise<Scene[]> {
+/** Plays the acts one after the other. Ends early when the signal aborts. */
+export async function play(deps: PlayDeps): Promise<PlayedAct[]> {
   const { stage, acts, screen, signal } = deps;
   await openShop(stage);
-  const parts = await untilOpen(deps, `The shop opens: ${counted(shop.length, 'workload')}`);
+  const parts = await untilHealthy(deps, `The shop opens: ${counted(shop.length, 'workload')}`);
   if (signal.aborted) return [];
-  screen.say(`The shop is well: ${inWords(parts)}.`);
-  const scenes: Scene[] = [];
+  screen.print(`The shop is well: ${readyCounts(parts)}.`);
+  const scenes: PlayedAct[] = [];
   for (const [index, act] of acts.entries()) {
     await pause(deps, deps.provenMs, 'tapfix sees how the shop does when it is well');
     if (signal.aborted) break;
     const number = acts.length > 1 ? `Act ${index + 1} of ${acts.length}. ` : '';
-    screen.say(`\n${wrap(`${number}${act.title}`, '', '').join('\n')}\n`);
+    screen.print(`\n${wrap(`${number}${act.title}`, '', '', screen.width).join('\n')}\n`);
     const scene = await playAct(act, deps);
     scenes.push(scene);
     if (signal.aborted || !scene.fix) break;
@@ -60,8 +60,8 @@ export async function play(deps: PlayDeps): Promise<Scene[]> {
   return scenes;
 }
 
-async function playAct(act: Act, deps: PlayDeps): Promise<Scene> {
-  const { stage, clock, signal, screen, channel } = deps;
+async function playAct(act: Act, deps: PlayDeps): Promise<PlayedAct> {
+  const { stage, clock, signal, channel } = deps;
   const before = new Set((await fixesOf(stage)).map(({ metadata }) => metadata.uid));
   const brokeAtMs = clock.now();
   await act.break(stage, clock, signal);
@@ -73,76 +73,79 @@ async function playAct(act: Act, deps: PlayDeps): Promise<Scene> {
   if (!(await wait(deps, 'Waiting for tapfix to notice', () => channel.shown() !== undefined)))
     return { act, brokeAtMs };
   const shownAtMs = clock.now();
-  const fix = await decide(current, deps);
+  const fix = await untilOver(current, deps);
   channel.close();
-  if (signal.aborted) screen.settle();
   return { act, brokeAtMs, shownAtMs, ...(fix && { fix }) };
 }
 
-/** Until it is over, whoever decides it and however. */
-async function decide(
+/** Waits until the fix is over, whoever decides it and however it ends. With --yes it presses the keys. */
+async function untilOver(
   current: () => Promise<Remediation | undefined>,
-  { channel, yes, clock, signal }: PlayDeps,
+  { channel, pressAfterMs, clock, signal }: PlayDeps,
 ): Promise<Remediation | undefined> {
   let fix: Remediation | undefined;
-  let offeredAtMs: number | undefined;
+  let offered: { key: string; sinceMs: number } | undefined;
+
+  async function pressInTime(afterMs: number): Promise<void> {
+    const key = channel.keys().find((one) => one === 'a' || one === 'y');
+    if (offered?.key !== key) offered = key === undefined ? undefined : { key, sinceMs: clock.now() };
+    if (!offered || clock.now() - offered.sinceMs < afterMs) return;
+    await channel.press(offered.key);
+    offered = undefined;
+  }
+
   const isDone = async (): Promise<boolean> => {
     fix = await current();
-    const key = channel.keys().find((one) => one === 'a' || one === 'y');
-    if (!key) offeredAtMs = undefined;
-    else offeredAtMs ??= clock.now();
-    if (yes && key && clock.now() - offeredAtMs! >= readingMs) {
-      offeredAtMs = undefined;
-      await channel.press(key);
-    }
+    if (pressAfterMs !== undefined) await pressInTime(pressAfterMs);
     return fix !== undefined && (isOver(fix) || !fix.spec.action);
   };
-  await waitUntil(isDone, { clock, signal, forMs: yes ? mostMs : Number.POSITIVE_INFINITY });
-  // The last word is on its way to the card; after an outage, until a watch that is dead is given up and begun again.
-  await waitUntil(() => isSettled(channel), { clock, signal, forMs: lastWordMs });
+  const forMs = pressAfterMs === undefined ? Number.POSITIVE_INFINITY : mostMs;
+  await waitUntil(isDone, { clock, signal, forMs });
+  await waitUntil(() => isSettled(channel), { clock, signal, forMs: lastEditMs });
   return fix;
 }
 
-const canBeDecided = (channel: DemoChannel): boolean => channel.keys().some((key) => key !== 'g');
-
+/** Whether the card shows how it ended. */
 function isSettled(channel: DemoChannel): boolean {
   const [card] = channel.shown()?.cards ?? [];
-  return card === undefined || (!canBeDecided(channel) && !['yellow', 'blue'].includes(card.dot));
+  const canBeDecided = channel.keys().some((key) => key !== 'g');
+  return card === undefined || (!canBeDecided && !['yellow', 'blue'].includes(card.dot));
 }
 
-/** Nobody wanted the fix, or it did not help. */
+/** Repairs the shop when nobody wanted the fix or it did not help. */
 async function startOver(act: Act, deps: PlayDeps): Promise<void> {
-  deps.screen.say('\nThe demo puts the shop right by itself, so that the next act begins well.');
+  const sentence = 'The demo puts the shop right by itself, so that the next act begins well.';
+  deps.screen.print(`\n${wrap(sentence, '', '', deps.screen.width).join('\n')}`);
   await act.mend(deps.stage);
-  await untilOpen(deps, 'The shop comes back');
+  await untilHealthy(deps, 'The shop comes back');
 }
 
-/** What is not well is not shown as if it were. */
-async function untilOpen(deps: PlayDeps, words: string): Promise<Ready[]> {
+/** A shop that does not become healthy ends the demo: the act would show a failure that it did not cause. */
+async function untilHealthy(deps: PlayDeps, words: string): Promise<ShopPart[]> {
   const { stage, signal } = deps;
-  let parts: Ready[] = [];
-  const ok = await wait(deps, words, async () => isOpen((parts = await readShop(stage.api, stage.namespace))));
+  let parts: ShopPart[] = [];
+  const ok = await wait(deps, words, async () => isHealthy((parts = await readShop(stage.api, stage.namespace))));
   if (!ok && !signal.aborted)
-    throw new UserError(`the shop is not well after ${spokenDuration(mostMs)}: ${inWords(parts)}`);
+    throw new UserError(`the shop is not well after ${spokenDuration(mostMs)}: ${readyCounts(parts)}`);
   return parts;
 }
 
-/** Shows that it goes on, and for how long, while nothing else is to be seen. */
+/** Waits, and shows below the card what for and how long. */
 async function wait(deps: PlayDeps, words: string, isTrue: () => Promise<boolean> | boolean): Promise<boolean> {
   const { clock, screen, signal } = deps;
   const beganMs = clock.now();
-  if (!screen.inPlace) screen.say(`${words} ...`);
+  if (!screen.inPlace) screen.print(`${words} ...`);
   const { ok, lastError } = await waitUntil(
     async () => {
       const done = await isTrue();
       const seconds = Math.floor((clock.now() - beganMs) / 1000);
-      if (!done) screen.show(`${words} ... ${seconds > 0 ? `${seconds} s` : ''}`.trimEnd());
+      if (!done) screen.showStatus(`${words} ... ${seconds > 0 ? `${seconds} s` : ''}`.trimEnd());
       return done;
     },
     { clock, signal, forMs: mostMs },
   );
-  screen.show('');
-  if (!ok && lastError) screen.say(lastError);
+  screen.showStatus('');
+  if (!ok && lastError) screen.print(lastError);
   return ok;
 }
 
@@ -151,7 +154,8 @@ async function pause(deps: PlayDeps, ms: number, words: string): Promise<void> {
   await wait(deps, words, () => deps.clock.now() >= untilMs);
 }
 
-const fixesOf = ({ api, namespace }: Stage): Promise<Remediation[]> => api.list<Remediation>('Remediation', namespace);
+const fixesOf = ({ api, namespace }: DemoStage): Promise<Remediation[]> =>
+  api.list<Remediation>('Remediation', namespace);
 
 export const endedAtMs = (fix: Remediation): number =>
   Date.parse(conditionOf(fix, phaseOf(fix))?.lastTransitionTime ?? '');

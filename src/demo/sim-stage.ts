@@ -7,9 +7,8 @@ import { accounts, defaultNamespace as tapfixNamespace } from '../manifests/mani
 import type { Container, PodObject } from '../sim/common/shapes.ts';
 import { type Behaviour, usualTiming } from '../sim/kubelet/behaviour.ts';
 import { createSim, type Sim } from '../sim/sim.ts';
-import { patientApi } from './patient-api.ts';
-import { losePods } from './shop.ts';
-import type { Stage } from './stage.ts';
+import { patientApi } from './patience.ts';
+import { losePods, type DemoStage } from './stage.ts';
 
 const namespace = 'shop';
 const identity = 'you@laptop';
@@ -17,12 +16,12 @@ const versions = { good: '1.41', bad: '1.42' } as const;
 
 const crashes: Behaviour = { do: 'exit', code: 1, afterMs: 300 };
 
-/** The new version of checkout, images that do not exist, and the one pod that is spoilt. */
+/** How containers behave: the bad version and the spoilt pod crash, and an image with a typo does not exist. */
 function createBehaviours() {
   const spoilt = new Set<string>(); // uids
   let next: string | undefined;
   return {
-    /** The next pod of this workload. */
+    /** The next new pod of this workload crashes. */
     spoilNext: (app: string): void => void (next = app),
     of({ metadata }: PodObject, { image = '' }: Container): Behaviour | undefined {
       if (next !== undefined && metadata.labels?.['app'] === next) {
@@ -35,15 +34,15 @@ function createBehaviours() {
   };
 }
 
-/** Nobody wants to wait for an image that is not really pulled, nor ten seconds for a second crash. */
+/** Faster than a real node: there is no image to pull, and a second crash need not take ten seconds. */
 const timing = { ...usualTiming, startMs: 600, noticeMs: 200, backoffMs: 2_000, resyncMs: 2_000 };
 
-export interface SimStage extends Stage {
-  /** The API server goes away, and comes back as it was. */
+export interface SimStage extends DemoStage {
+  /** The API server goes away, and comes back with all its objects. */
   readonly outage: { begin(): Promise<void>; end(): Promise<void> };
 }
 
-/** The simulated cluster, reached as any other: over HTTP, on a port of this machine. */
+/** The simulated cluster. tapfix reaches it as any other: over HTTP, on a port of this machine. */
 export async function openSimStage(clock: Clock, log: Log, signal: AbortSignal): Promise<SimStage> {
   const behaviours = createBehaviours();
   const sim = createSim({
@@ -93,7 +92,7 @@ export async function openSimStage(clock: Clock, log: Log, signal: AbortSignal):
   };
 }
 
-/** What a cluster with tapfix in it has before anything happens. */
+/** Creates what a cluster with tapfix in it has before anything happens. */
 async function prepare({ api }: Sim): Promise<void> {
   for (const name of [namespace, tapfixNamespace])
     await api.create({ kind: 'Namespace' }, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

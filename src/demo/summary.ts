@@ -1,20 +1,20 @@
 import { phaseOf, type Remediation } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { counted } from '../lib/text.ts';
-import { endedAtMs, type Scene } from './play.ts';
+import { endedAtMs, type PlayedAct } from './play.ts';
 
 export interface SummaryFacts {
-  scenes: readonly Scene[];
-  /** RoleBindings of tapfix's that are still there. */
+  scenes: readonly PlayedAct[];
+  /** How many of tapfix's RoleBindings are still there. */
   rightsLeft: number;
   at(ms: number): string;
 }
 
-/** Everything ended as it should: what was approved has recovered, what was rejected was left alone. */
-export const wentWell = (scenes: readonly Scene[]): boolean =>
+/** Every fix ended well: an approved one recovered, a rejected one changed nothing. */
+export const wentWell = (scenes: readonly PlayedAct[]): boolean =>
   scenes.every(({ fix }) => fix !== undefined && ['Recovered', 'Rejected'].includes(phaseOf(fix)));
 
-export const allRecovered = (scenes: readonly Scene[]): boolean =>
+export const allRecovered = (scenes: readonly PlayedAct[]): boolean =>
   scenes.every(({ fix }) => fix !== undefined && phaseOf(fix) === 'Recovered');
 
 /** What happened, in five lines. Pure. */
@@ -28,13 +28,13 @@ export function summary({ scenes, rightsLeft, at }: SummaryFacts): string[] {
   return [...lines, `${at(lastMs(scenes))}  ${rights}`];
 }
 
-const lastMs = (scenes: readonly Scene[]): number => {
+const lastMs = (scenes: readonly PlayedAct[]): number => {
   const { fix, shownAtMs, brokeAtMs } = scenes.at(-1)!;
   const endedMs = fix ? endedAtMs(fix) : Number.NaN;
   return Number.isFinite(endedMs) ? endedMs : (shownAtMs ?? brokeAtMs);
 };
 
-function shortly({ act, brokeAtMs, shownAtMs, fix }: Scene, at: (ms: number) => string): string[] {
+function shortly({ act, brokeAtMs, shownAtMs, fix }: PlayedAct, at: (ms: number) => string): string[] {
   if (!fix || shownAtMs === undefined) return [`${at(brokeAtMs)}  ${act.trouble}; tapfix said nothing`];
   return [
     `${at(brokeAtMs)}  ${act.trouble}; the card came ${spokenDuration(shownAtMs - brokeAtMs)} later`,
@@ -42,7 +42,7 @@ function shortly({ act, brokeAtMs, shownAtMs, fix }: Scene, at: (ms: number) => 
   ];
 }
 
-function inFull({ act, brokeAtMs, shownAtMs, fix }: Scene, at: (ms: number) => string): string[] {
+function inFull({ act, brokeAtMs, shownAtMs, fix }: PlayedAct, at: (ms: number) => string): string[] {
   const broke = `${at(brokeAtMs)}  ${act.trouble}`;
   if (!fix || shownAtMs === undefined) return [broke, `${at(brokeAtMs)}  tapfix said nothing`];
   const decidedAtMs = Date.parse(fix.spec.approval.at ?? '');

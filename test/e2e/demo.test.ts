@@ -81,6 +81,7 @@ describe('tapfix demo --context on a cluster without tapfix', { timeout: 600_000
     console.log(text.replace(/^/gm, '    '));
     assert.equal(code, 0, text);
     assert.equal(text.match(/^🟢/gm)?.length, 2, text);
+    assert.match(text, /^🔴 checkout[^]*^🟢 checkout[^]*^🔴 quota platform-hardening/mu, 'the rollback comes first');
     assert.match(text, /of the rights that were made for the fixes none is left/);
     assert.deepEqual(await traces(), []);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
@@ -100,5 +100,54 @@ describe('before the program itself', { concurrency: 3 }, () => {
     const { code, stdout, stderr } = await startTapfix(t, ['--version'], { program }).ended();
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
     assert.match(stderr, /^[^\n]*npm run build[^\n]*\n$/);
+  });
+});
+
+describe('before an npm script', { concurrency: 3 }, () => {
+  const ready = 'scripts/ready.cjs';
+
+  for (const { version, isNewEnough } of versions)
+    test(`Node ${version} ${isNewEnough ? 'runs it' : 'gets one sentence that says what to do'}`, async (t) => {
+      const options = { node: ['--import', preloadOf(version)], program: join(root, ready) };
+      const { code, stdout, stderr } = await startTapfix(t, [], options).ended();
+      if (isNewEnough) return assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' });
+      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+      assert.equal(
+        stderr,
+        `tapfix needs Node 22.19 or newer, and this is v${version}: run npm ci --ignore-scripts=false, which brings its own Node, or install a newer one.\n`,
+      );
+    });
+
+  test('packages that are not installed are one sentence', async (t) => {
+    const folder = await aFolder(t);
+    await mkdir(join(folder, 'scripts'));
+    for (const file of [ready, 'package.json']) await cp(join(root, file), join(folder, file));
+    const { code, stdout, stderr } = await startTapfix(t, [], { program: join(folder, ready) }).ended();
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    assert.match(stderr, /^The packages are not installed yet: run npm ci [^\n]*\n$/);
+  });
+
+  test('an esbuild that cannot run is one sentence', async (t) => {
+    const outdir = await aFolder(t);
+    const env = { ESBUILD_BINARY_PATH: join(outdir, 'esbuild') };
+    await writeFile(env.ESBUILD_BINARY_PATH, 'a file that cannot be executed');
+    const words = ['--outdir', join(outdir, 'dist')];
+    const program = join(root, 'scripts/build.ts');
+    const { code, stdout, stderr } = await startTapfix(t, words, { env, program }).ended();
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    assert.match(stderr, /^esbuild cannot run \([^\n]*\): run npm ci [^\n]*\n$/);
+  });
+
+  test('each script that runs TypeScript asks first, or begins with one that does', async () => {
+    const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const asks = (name: string): boolean => {
+      const command = scripts[name] ?? '';
+      const first = /^npm run --silent (\S+)/.exec(command)?.[1];
+      return first === undefined ? command.startsWith(`node ${ready} && `) : asks(first);
+    };
+    const unasked = Object.keys(scripts).filter((name) => !asks(name));
+    assert.deepEqual(unasked, ['start', 'format']); // bin/tapfix.js asks by itself, and prettier runs anywhere
   });
 });

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tour } from '../../src/demo/acts.ts';
-import { runDemo } from '../../src/demo/demo.ts';
+import { runDemo } from '../../src/demo/run-demo.ts';
 import { createScreen } from '../../src/demo/screen.ts';
 import { openSimStage } from '../../src/demo/sim-stage.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -32,7 +32,7 @@ describe('an API server that goes away for ten seconds in the middle of the demo
         log: silent,
         screen: createScreen({ write, isTTY: false, columns: 80, rows: 50 }),
         keyboard: new PassThrough(),
-        yes: true,
+        pressAfterMs: 1_500,
         timeZone: 'UTC',
         signal: stop.signal,
         stop: () => stop.abort(),

@@ -1,43 +1,49 @@
 import type { Card, Line, Message } from '../../notices/cards/message.ts';
 import { dots } from '../lines.ts';
 
-const columns = 80;
+const usualColumns = 80;
 const labelWidth = 9;
 
-/** The card as plain text, as on the phone: 80 columns, labels in a column of their own. */
-export function consoleText(message: Message, keys: (data: string) => string | undefined): string {
-  const cards = message.cards.map((card) => cardText(card, keys));
-  const title = message.title ? [headline(message.title.dot, message.title.text)] : [];
+/** The card as plain text, as on the phone: at most 80 columns, labels in a column of their own. */
+export function consoleText(
+  message: Message,
+  keys: (data: string) => string | undefined,
+  columns = usualColumns,
+): string {
+  const cards = message.cards.map((card) => cardText(card, keys, columns));
+  const title = message.title ? [headline(message.title.dot, message.title.text, columns)] : [];
   const below = buttonText({ buttons: message.buttons ?? [] }, keys);
   return [...title, ...cards, ...(message.rest ? [message.rest] : []), ...(below ? [below] : [])].join('\n\n');
 }
 
-export const headline = (dot: Card['dot'], text: string): string => wrap(`${dots[dot]} ${text}`, '   ', '').join('\n');
+export const headline = (dot: Card['dot'], text: string, columns = usualColumns): string =>
+  wrap(`${dots[dot]} ${text}`, '   ', '', columns).join('\n');
 
-function cardText(card: Card, keys: (data: string) => string | undefined): string {
-  const rows = card.rows.flatMap(({ label, lines }) => rowText(label, lines));
-  const footer = card.footer.flatMap((line) => lineText(line, ''));
-  const head = [headline(card.dot, card.headline), ...(card.subtitle ? wrap(card.subtitle, '', '') : [])];
+function cardText(card: Card, keys: (data: string) => string | undefined, columns: number): string {
+  const rows = card.rows.flatMap(({ label, lines }) => rowText(label, lines, columns));
+  const footer = card.footer.flatMap((line) => lineText(line, '', columns));
+  const subtitle = card.subtitle ? wrap(card.subtitle, '', '', columns) : [];
+  const head = [headline(card.dot, card.headline, columns), ...subtitle];
   const buttons = buttonText(card, keys);
   const gap = card.rows.length > 1 ? [''] : [];
   return [...head, ...gap, ...rows, ...gap, ...footer, ...(buttons ? [buttons] : [])].join('\n');
 }
 
-function rowText(label: string, lines: readonly Line[]): string[] {
+function rowText(label: string, lines: readonly Line[], columns: number): string[] {
   const indent = ' '.repeat(labelWidth);
-  const texts = lines.flatMap((line) => lineText(line, indent));
+  const texts = lines.flatMap((line) => lineText(line, indent, columns));
   return texts.map((text, index) => (index === 0 ? label.padEnd(labelWidth) + text.slice(labelWidth) : text));
 }
 
 /** Something exact is never reflowed, only indented. */
-function lineText(line: Line, indent: string): string[] {
-  if (typeof line === 'string') return wrap(line, indent, indent);
+function lineText(line: Line, indent: string, columns: number): string[] {
+  if (typeof line === 'string') return wrap(line, indent, indent, columns);
   const exact = 'code' in line ? line.code : line.command; // a terminal has room for the whole of it
   return exact.split('\n').map((text) => `${indent}  ${text}`);
 }
 
-/** Lines of at most 80 columns; all but the first begin with the indent. */
-export function wrap(text: string, indent: string, firstIndent: string): string[] {
+/** Lines of at most so many columns; all but the first begin with the indent. */
+export function wrap(text: string, indent: string, firstIndent: string, columns = usualColumns): string[] {
   const lines: string[] = [];
   let current = firstIndent;
   for (const word of text.split(/\s+/).filter(Boolean)) {

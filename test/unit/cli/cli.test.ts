@@ -81,7 +81,7 @@ const refused = [
   { line: 'explain a/b/c --context=', say: /option --context needs the name of a context/ },
   { line: 'replay', say: /missing required argument 'file' \(see tapfix replay --help\)$/ },
   { line: 'replay e.json', say: /required option '--config <file>' not specified \(see tapfix replay --help\)$/ },
-  { line: 'demo --scenario fire', say: /'fire' is invalid\. Allowed choices are quota, rollout/ },
+  { line: 'demo --scenario fire', say: /'fire' is invalid\. Allowed choices are rollout, quota/ },
   { line: 'demo --context=', say: /option --context needs the name of a context/ },
   { line: 'manifests --force', say: /unknown option '--force' \(see tapfix manifests --help\)$/ },
 ];

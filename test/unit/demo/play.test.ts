@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Act } from '../../../src/demo/acts.ts';
-import { createDemoChannel } from '../../../src/demo/channel.ts';
+import { createDemoChannel } from '../../../src/demo/demo-channel.ts';
 import { play } from '../../../src/demo/play.ts';
 import { createScreen } from '../../../src/demo/screen.ts';
-import { shop } from '../../../src/demo/shop.ts';
-import type { Stage } from '../../../src/demo/stage.ts';
+import { type DemoStage, shop } from '../../../src/demo/stage.ts';
 import { phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
-import type { Card, Message } from '../../../src/notices/cards/message.ts';
+import type { Button, Card, Message } from '../../../src/notices/cards/message.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aFix, uidOf } from '../../support/fixes.ts';
 import { aTerminal } from './terminal.ts';
@@ -18,10 +17,12 @@ const deployment = ({ name, replicas }: (typeof shop)[number], isReady: boolean)
   status: { observedGeneration: 1, replicas, updatedReplicas: replicas, availableReplicas: isReady ? replicas : 0 },
 });
 
-const card = (dot: Card['dot'], headline: string): Message => ({
-  cards: [{ dot, headline, rows: [], footer: [], buttons: [] }],
+const card = (dot: Card['dot'], headline: string, ...buttons: Button[]): Message => ({
+  cards: [{ dot, headline, rows: [], footer: [], buttons: [buttons] }],
   silent: false,
 });
+const approve: Button = { label: 'Approve undo', data: 'a:uid:hash' };
+const confirm: Button = { label: 'Yes', data: 'c:uid' };
 
 /** A stage whose shop and Remediations are what the test says. */
 function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => undefined } = {}) {
@@ -29,7 +30,8 @@ function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => 
   const stop = new AbortController();
   const terminal = aTerminal({ isTTY });
   const screen = createScreen(terminal);
-  const channel = createDemoChannel({ screen, by: 'you', yes: true });
+  const pressAfterMs = 6_000;
+  const channel = createDemoChannel({ screen, clock, by: 'you', pressAfterMs, signal: stop.signal });
   const fixes: Remediation[] = [];
   const act = {
     name: 'rollout',
@@ -42,47 +44,94 @@ function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => 
     create: async () => undefined,
     list: async (kind: string) => (kind === 'Deployment' ? shop.map((part) => deployment(part, isReady)) : fixes),
   };
-  const stage = { api, namespace: 'shop', container: () => ({}) } as unknown as Stage;
+  const stage = { api, namespace: 'shop', container: () => ({}) } as unknown as DemoStage;
   const scenes = play({
     stage,
     acts: Array.from({ length: acts }, () => act),
     clock,
     screen,
     channel,
-    yes: true,
+    pressAfterMs,
     provenMs: 1_000,
     signal: stop.signal,
   });
   void scenes.catch(() => undefined);
-  return { clock, stop, channel, fixes, scenes, said: () => terminal.lines().join('\n') };
+  return { clock, stop, channel, fixes, scenes, printed: () => terminal.lines().join('\n') };
 }
 
 test('a shop that is left before it has opened is not called well', async () => {
-  const { clock, stop, scenes, said } = aPlay({ isReady: false });
+  const { clock, stop, scenes, printed } = aPlay({ isReady: false });
   await clock.advance(2_000);
   stop.abort();
   await clock.advance(1_000);
   assert.deepEqual(await scenes, []);
-  assert.doesNotMatch(said(), /is well/);
+  assert.doesNotMatch(printed(), /is well/);
 });
 
 test('whoever leaves sees no waiting any more', async () => {
-  const { clock, stop, scenes, said } = aPlay({ isReady: false, isTTY: true });
+  const { clock, stop, scenes, printed } = aPlay({ isReady: false, isTTY: true });
   await clock.advance(2_000);
-  assert.equal(said(), 'The shop opens: 3 workloads ... 2 s');
+  assert.equal(printed(), 'The shop opens: 3 workloads ... 2 s');
   stop.abort();
   await clock.advance(1_000);
   await scenes;
-  assert.equal(said(), '');
+  assert.equal(printed(), '');
 });
 
 test('a shop that does not open is not broken as well: it is said how far it came', async () => {
   let broken = false;
-  const { clock, scenes, said } = aPlay({ isReady: false, onBreak: () => void (broken = true) });
+  const { clock, scenes, printed } = aPlay({ isReady: false, onBreak: () => void (broken = true) });
   await clock.advance(400_000);
   await assert.rejects(scenes, /the shop is not well after 3 min: checkout 0\/3, api 0\/3, web 0\/2/);
-  assert.doesNotMatch(said(), /is well:/);
+  assert.doesNotMatch(printed(), /is well:/);
   assert.equal(broken, false);
+});
+
+test('the card stands on the screen for as long as it can be decided', async () => {
+  const { clock, stop, fixes, channel, scenes, printed } = aPlay({ isTTY: true });
+  await clock.advance(5_000);
+  assert.match(printed(), /Waiting for tapfix to notice/);
+  fixes.push(aFix());
+  await channel.post({ chat: 'console' }, card('red', 'checkout keeps crashing', approve));
+  for (let second = 0; second < 5; second++) {
+    await clock.advance(1_000);
+    assert.match(printed(), /🔴 checkout keeps crashing\n\[a\] Approve undo\n\n.* presses a by itself after 6 s\.$/);
+  }
+  stop.abort();
+  await clock.advance(1_000);
+  await scenes;
+});
+
+test('with --yes each card, and each question, stands for six seconds before its key is pressed', async () => {
+  const { clock, stop, fixes, channel, scenes } = aPlay();
+  const presses: { data: string; atMs: number }[] = [];
+  const place = { chat: 'console' };
+  let askedAtMs = 0;
+  const onPress = async ({ data }: { data: string }) => {
+    presses.push({ data, atMs: clock.now() });
+    // The question comes a moment after the press, as it does when it is written to the cluster first.
+    if (data === approve.data) void clock.sleep(700).then(() => ask());
+    return { say: '', alert: false };
+  };
+  const ask = (): Promise<void> => (
+    (askedAtMs = clock.now()),
+    channel.edit(place, 'demo-1', card('red', 'x', confirm))
+  );
+  void channel.run({ onPress, onCommand: async () => ({ say: '', alert: false }), commands: [] }, stop.signal);
+  await clock.advance(5_000);
+  fixes.push(aFix());
+  const postedAtMs = clock.now();
+  await channel.post(place, card('red', 'x', approve));
+  await clock.advance(14_000);
+  stop.abort();
+  await clock.advance(1_000);
+  await scenes;
+  assert.deepEqual(
+    presses.map(({ data }) => data),
+    [approve.data, confirm.data],
+  );
+  const stood = [presses[0]!.atMs - postedAtMs, presses[1]!.atMs - askedAtMs];
+  for (const ms of stood) assert.ok(ms >= 6_000 && ms < 7_000, `${ms} ms`);
 });
 
 test('a proposal that was replaced is not the end of the act: its successor is', async () => {
@@ -102,7 +151,7 @@ test('a proposal that was replaced is not the end of the act: its successor is',
 });
 
 test('the last word of a card is waited for, also when the watch that brings it has to be begun again', async () => {
-  const { clock, fixes, channel, scenes, said } = aPlay();
+  const { clock, fixes, channel, scenes, printed } = aPlay();
   await clock.advance(5_000);
   fixes.push(aFix({ phase: 'Recovered' }));
   const id = await channel.post({ chat: 'console' }, card('blue', 'checkout: undo applied'));
@@ -110,7 +159,7 @@ test('the last word of a card is waited for, also when the watch that brings it 
   await channel.edit({ chat: 'console' }, id, card('green', 'checkout recovered'));
   await clock.advance(5_000);
   await scenes;
-  assert.match(said(), /^🟢 checkout recovered$/m);
+  assert.match(printed(), /^🟢 checkout recovered$/m);
 });
 
 test('before each act tapfix sees for a while how the shop does when it is well: it may have been blind meanwhile', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acts } from '../../../src/demo/acts.ts';
-import type { Scene } from '../../../src/demo/play.ts';
+import type { PlayedAct } from '../../../src/demo/play.ts';
 import { allRecovered, summary, wentWell } from '../../../src/demo/summary.ts';
 import type { Phase, Remediation } from '../../../src/kube/remediation.ts';
 import { demoScenarios } from '../../../src/cli/cli.ts';
@@ -20,7 +20,7 @@ const fix = (phase: Phase, state: 'Pending' | 'Approved' | 'Rejected', endedAt: 
     },
   }) as unknown as Remediation;
 
-const scene = (over: Partial<Scene>): Scene => ({ act: acts[1]!, brokeAtMs: 0, shownAtMs: 7_000, ...over });
+const scene = (over: Partial<PlayedAct>): PlayedAct => ({ act: acts[0]!, brokeAtMs: 0, shownAtMs: 7_000, ...over });
 const recovered = scene({ fix: fix('Recovered', 'Approved', 20) });
 
 test('one act in five lines', () => {
@@ -45,12 +45,12 @@ test('two acts in five lines', () => {
 });
 
 test('silence is not called a success', () => {
-  const silent: Scene = { act: acts[0]!, brokeAtMs: 0 };
+  const silent: PlayedAct = { act: acts[1]!, brokeAtMs: 0 };
   assert.match(summary({ scenes: [silent], rightsLeft: 0, at }).join('\n'), /tapfix said nothing/);
   assert.equal(wentWell([recovered, silent]), false);
 });
 
-const ends: [string, Scene, { all: boolean; well: boolean }][] = [
+const ends: [string, PlayedAct, { all: boolean; well: boolean }][] = [
   ['recovered', recovered, { all: true, well: true }],
   ['rejected', scene({ fix: fix('Rejected', 'Rejected', 12) }), { all: false, well: true }],
   ['failed', scene({ fix: fix('Failed', 'Approved', 40) }), { all: false, well: false }],

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clear } from '../../../src/demo/clear.ts';
-import type { Made } from '../../../src/demo/install.ts';
+import { type Made, uninstall } from '../../../src/demo/cluster-stage.ts';
 import { type Api, ApiError, type KubeObject, Unreachable } from '../../../src/kube/api.ts';
 import type { Ref } from '../../../src/kube/resources.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -34,31 +33,29 @@ function aServer(goesAfterMs: Record<string, number>) {
   return { api, clock, log, left: () => made.map(({ ref }) => ref.name).filter(isThere) };
 }
 
-test('last made, first removed; and nothing is said to be gone that is still there', async () => {
-  const { api, clock, log, left } = aServer({
-    'tapfix-demo-x': 9_000,
-    'remediations.tapfix.dev': 30_000,
-    tapfix: 5_000,
-  });
-  const said: string[] = [];
-  const cleared = clear({ api, made, clock }, (text) => {
-    said.push(text.trim());
+test('last made, first removed; and nothing is called gone that is still there', async () => {
+  const goesAfterMs = { 'tapfix-demo-x': 9_000, 'remediations.tapfix.dev': 30_000, tapfix: 5_000 };
+  const { api, clock, log, left } = aServer(goesAfterMs);
+  const printed: string[] = [];
+  const print = (text: string): void => {
+    printed.push(text.trim());
     if (text.includes('gone')) assert.deepEqual(left(), []);
-  });
+  };
+  const removed = uninstall({ api, made, clock, print });
   await clock.advance(60_000);
-  await cleared;
+  await removed;
   assert.deepEqual(log, ['tapfix-demo-x', 'tapfix-writer', 'remediations.tapfix.dev', 'tapfix']);
-  assert.deepEqual(said, ['Removing what the demo put there (4 objects) ...', 'All of it is gone.']);
+  assert.deepEqual(printed, ['Removing what the demo put there (4 objects) ...', 'All of it is gone.']);
 });
 
 test('a cluster that has gone away is not waited for once for each object', async () => {
   const { api, clock } = aServer(Object.fromEntries(made.map(({ ref }) => [ref.name, Infinity])));
-  const said: string[] = [];
-  const cleared = clear({ api, made, clock }, (text) => void said.push(text.trim()));
+  const printed: string[] = [];
+  const removed = uninstall({ api, made, clock, print: (text) => void printed.push(text.trim()) });
   await clock.advance(240_000);
-  await cleared;
+  await removed;
   assert.equal(
-    said.at(-1),
+    printed.at(-1),
     [
       'Some of it is still there; remove it with',
       '  kubectl delete namespace tapfix-demo-x',
@@ -69,7 +66,7 @@ test('a cluster that has gone away is not waited for once for each object', asyn
   );
 });
 
-test('where nothing was made nothing is said', async () => {
+test('where nothing was made nothing is printed', async () => {
   const { api, clock } = aServer({});
-  await clear({ api, made: [], clock }, () => assert.fail('said something'));
+  await uninstall({ api, made: [], clock, print: () => assert.fail('printed something') });
 });

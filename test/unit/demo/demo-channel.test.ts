@@ -1,28 +1,42 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Press } from '../../../src/channels/channel.ts';
-import { createDemoChannel } from '../../../src/demo/channel.ts';
+import { createDemoChannel } from '../../../src/demo/demo-channel.ts';
 import { createScreen } from '../../../src/demo/screen.ts';
-import type { Button, Message } from '../../../src/notices/cards/message.ts';
+import type { Button, Card, Message } from '../../../src/notices/cards/message.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { aFix } from '../../support/fixes.ts';
 import { aTerminal } from './terminal.ts';
 
 const place = { chat: 'console' };
-const approve: Button[][] = [[{ label: 'Approve undo', data: 'a:uid:hash' }, { label: 'Reject', data: 'r:uid' }]]; // prettier-ignore
-const message = (headline: string, buttons: Button[][] = [], dot: 'red' | 'green' = 'red'): Message => ({
+const approve: Button[][] = [
+  [
+    { label: 'Approve undo', data: 'a:uid:hash' },
+    { label: 'Reject', data: 'r:uid' },
+  ],
+];
+const confirm: Button[][] = [[{ label: 'Yes, delete quota x', data: 'c:uid' }], [{ label: 'Back', data: 'b:uid' }]];
+const message = (headline: string, buttons: Button[][] = [], dot: Card['dot'] = 'red'): Message => ({
   cards: [{ dot, headline, rows: [], footer: [], buttons }],
   silent: false,
 });
 
 function aChannel({ isTTY = true, yes = false, say = 'Approved.', alert = false } = {}) {
   const terminal = aTerminal({ isTTY });
-  const channel = createDemoChannel({ screen: createScreen(terminal), by: 'you', yes });
-  const presses: Press[] = [];
+  const clock = fakeClock();
   const stop = new AbortController();
+  const channel = createDemoChannel({
+    screen: createScreen(terminal),
+    clock,
+    by: 'you',
+    pressAfterMs: yes ? 6_000 : undefined,
+    signal: stop.signal,
+  });
+  const presses: Press[] = [];
   const onPress = async (press: Press) => (presses.push(press), { say, alert });
   void channel.run({ onPress, onCommand: async () => ({ say, alert }), commands: [] }, stop.signal);
-  return { channel, terminal, presses };
+  return { channel, terminal, presses, clock };
 }
 
 test('a card is redrawn in its place, with the keys that decide it', async () => {
@@ -36,6 +50,42 @@ test('a card is redrawn in its place, with the keys that decide it', async () =>
   ]);
   await channel.edit(place, id, message('checkout recovered', [], 'green'));
   assert.deepEqual(terminal.lines(), ['🟢 checkout recovered']);
+});
+
+test('a question names the keys that answer it', async () => {
+  const { channel, terminal } = aChannel();
+  await channel.post(place, message('quota x blocks 2 workloads', confirm));
+  assert.deepEqual(terminal.lines(), [
+    '🔴 quota x blocks 2 workloads',
+    '[y] Yes, delete quota x',
+    '[n] Back',
+    '',
+    'Press y to confirm, n to go back, q to leave.',
+  ]);
+});
+
+test('each state after the decision stands long enough to be seen, and none is left out', async () => {
+  const { channel, terminal, clock } = aChannel();
+  const id = await channel.post(place, message('checkout keeps crashing', approve));
+  await channel.edit(place, id, message('approved', [], 'yellow')); // the person has just pressed: at once
+  assert.deepEqual(terminal.lines(), ['🟡 approved']);
+  await channel.edit(place, id, message('approved, applying', [], 'yellow')); // the same state: at once
+  const applied = channel.edit(place, id, message('applied', [], 'blue'));
+  await clock.advance(1_400);
+  assert.deepEqual(terminal.lines(), ['🟡 approved, applying']);
+  await clock.advance(100);
+  await applied;
+  assert.deepEqual(terminal.lines(), ['🔵 applied']);
+  await clock.advance(2_000);
+  await channel.edit(place, id, message('recovered', [], 'green'));
+  assert.deepEqual(terminal.lines(), ['🟢 recovered']);
+});
+
+test('on a pipe no state has to wait: all of them stay', async () => {
+  const { channel, terminal } = aChannel({ isTTY: false });
+  const id = await channel.post(place, message('approved', [], 'yellow'));
+  await channel.edit(place, id, message('applied', [], 'blue'));
+  assert.deepEqual(terminal.lines(), ['🟡 approved', '🔵 applied']);
 });
 
 test('a key presses its button, as the person of the console', async () => {
@@ -81,7 +131,7 @@ test('on a pipe each change of the first line is a line of its own, and so is a 
     '🔴 checkout keeps crashing',
     '[a] Approve undo   [r] Reject',
     '',
-    'With --yes the demo presses a by itself.',
+    'With --yes the demo presses a by itself after 6 s.',
     '🟢 checkout recovered',
   ]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { patientApi } from '../../../src/demo/patient-api.ts';
+import { patientApi } from '../../../src/demo/patience.ts';
 import { type Api, ApiError, type KubeObject, Unreachable } from '../../../src/kube/api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
