@@ -30,7 +30,7 @@ import {
   downWithItsNode,
 } from './detect.ts';
 import type { Signal } from './signal.ts';
-import { type Cache, createSurroundings, type Surroundings } from './surroundings.ts';
+import type { Cache, createSurroundings, Surroundings } from './surroundings.ts';
 
 type Caches = ReturnType<typeof createSurroundings>['caches'];
 
