@@ -53,4 +53,13 @@ function requestOf(
 }
 
 /** A copy, as if it came over the network: the reader may change it. */
-const copied = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copied);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (inner !== undefined) copy[key] = copied(inner);
+  }
+  return copy;
+}

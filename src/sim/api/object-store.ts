@@ -100,8 +100,11 @@ export function createObjectStore(longestHistory: number): ObjectStore {
       }
       return inOrder(then, namespace);
     },
-    since: (row, from) =>
-      from < floor ? undefined : history.filter((change) => change.row === row && change.revision > from),
+    since(row, from) {
+      if (from < floor) return undefined;
+      const seen = history.findLastIndex((change) => change.revision <= from); // from the end: most ask for the newest
+      return history.slice(seen + 1).filter((change) => change.row === row);
+    },
     listen(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -79,10 +79,10 @@ test('it is acknowledged when it is decided, but within two seconds at the lates
 });
 
 test('one that is decided soon is not acknowledged before', async (t) => {
-  const { fake, run } = await aChannel(t);
+  const { fake, run, clock } = await aChannel(t);
   const order: string[] = [];
   await run(async () => {
-    await pause(8); // 0.8 s in a hurry
+    await clock.sleep(800);
     order.push(`${fake.acks(0).length} acknowledged when decided`);
     return ok;
   });

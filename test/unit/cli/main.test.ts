@@ -56,20 +56,24 @@ test('a mistake is still a mistake where nothing could be printed', () => {
 });
 
 for (const words of [['check-config'], ['run', '--config']]) {
-  test(`one SIGTERM ends ${words[0]}, even while it waits for a pipe nobody writes to`, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'tapfix-main-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const pipe = join(folder, 'pipe');
-    spawnSync('mkfifo', [pipe]);
-    const child = spawn(process.execPath, ['src/main.ts', ...words, pipe], { cwd: root });
-    t.after(() => child.kill('SIGKILL'));
-    // This opens as soon as the child reads; nothing is ever written.
-    const writer = await open(pipe, 'w');
-    t.after(() => writer.close());
-    child.kill('SIGTERM');
-    const late = AbortSignal.timeout(5_000);
-    assert.deepEqual(await once(child, 'exit', { signal: late }), [null, 'SIGTERM']);
-  });
+  // One that does not end is ended by the limit of the test; nothing is said about how fast it goes.
+  test(
+    `one SIGTERM ends ${words[0]}, even while it waits for a pipe nobody writes to`,
+    { timeout: 120_000 },
+    async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tapfix-main-'));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const pipe = join(folder, 'pipe');
+      spawnSync('mkfifo', [pipe]);
+      const child = spawn(process.execPath, ['src/main.ts', ...words, pipe], { cwd: root });
+      t.after(() => child.kill('SIGKILL'));
+      // This opens as soon as the child reads; nothing is ever written.
+      const writer = await open(pipe, 'w');
+      t.after(() => writer.close());
+      child.kill('SIGTERM');
+      assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM']);
+    },
+  );
 }
 
 test('a reader that leaves early is not worth a word', () => {
