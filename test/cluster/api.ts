@@ -16,15 +16,18 @@ interface ResourceType {
   readonly namespaced: boolean;
 }
 
-/** Reads objects over one's own connection: a kubectl per poll would keep a small machine busy starting processes. */
+/**
+ * Reads objects over connections that stay open: a kubectl per poll, or a handshake, would keep a small machine busy with
+ * nothing else.
+ */
 export class Api {
   readonly #server: string;
-  readonly #tls: { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer };
+  readonly #agent: https.Agent;
   #types: readonly ResourceType[] = [];
 
   private constructor(server: string, tls: { ca: Buffer; cert: Buffer; key: Buffer }) {
     this.#server = server;
-    this.#tls = tls;
+    this.#agent = new https.Agent({ ...tls, keepAlive: true });
   }
 
   /** From a kubeconfig that this harness wrote. */
@@ -56,6 +59,11 @@ export class Api {
     return (successful(status, body) as { items: T[] }).items;
   }
 
+  async create(resource: string, body: object): Promise<void> {
+    const answer = await this.#request(pathOf(await this.#typeOf(resource), undefined), { body });
+    successful(answer.status, answer.body);
+  }
+
   /** What is not known may have been installed since: ask once more before saying no. */
   async #typeOf(resource: string): Promise<ResourceType> {
     const known = this.#find(resource);
@@ -74,20 +82,30 @@ export class Api {
 
   async #discover(root: '/api' | '/apis'): Promise<ResourceType[]> {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-    const { status, body } = await this.#request(root, accept);
+    const { status, body } = await this.#request(root, { accept });
     return (successful(status, body) as Discovery).items.flatMap((group) => typesOf(root, group));
   }
 
-  #request(path: string, accept = 'application/json'): Promise<Answer> {
+  #request(
+    path: string,
+    { accept = 'application/json', body }: { accept?: string; body?: object } = {},
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const options = { ...this.#tls, agent: false, timeout: 10_000, headers: { accept } };
-      const request = https.get(new URL(path, this.#server), options, (response) => {
+      const headers = { accept, ...(body && { 'content-type': 'application/json' }) };
+      const options = { agent: this.#agent, timeout: 10_000, headers, method: body ? 'POST' : 'GET' };
+      const request = https.request(new URL(path, this.#server), options, (response) => {
         text(response)
           .then((body) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(body) as unknown }))
           .catch(reject);
       });
-      request.on('timeout', () => request.destroy(new Error(`no answer to GET ${path} within 10 s`)));
-      request.on('error', reject);
+      request.on('timeout', () => request.destroy(new Error(`no answer about ${path} within 10 s`)));
+      // A connection that was idle may have ended with a server that was killed; a new one knows.
+      request.on('error', (error: NodeJS.ErrnoException) =>
+        request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(error.code ?? '')
+          ? resolve(this.#request(path, { accept, ...(body && { body }) }))
+          : reject(error),
+      );
+      request.end(body && JSON.stringify(body));
     });
   }
 }
@@ -130,6 +148,6 @@ function pathOf(type: ResourceType, namespace: string | undefined): string {
 }
 
 function successful(status: number, body: unknown): unknown {
-  if (status === 200) return body;
+  if (status === 200 || status === 201) return body;
   throw new Error(`the API server answered ${status}: ${(body as { message?: string }).message ?? ''}`);
 }

@@ -130,7 +130,7 @@ async function clusterAt(at: Layout, programs: string): Promise<Cluster> {
     },
     async freshNamespace(prefix) {
       const name = `${prefix}-${randomBytes(3).toString('hex')}`;
-      await kubectl(['create', 'namespace', name]);
+      await api.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
       await waitFor(`the default account of ${name}`, () => api.get('serviceaccounts', name, 'default'), 20_000);
       return name;
     },

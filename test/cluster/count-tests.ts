@@ -13,12 +13,3 @@ export function countTests(output: string): Count | undefined {
   // Cancelled, skipped and unfinished ones have not passed either.
   return tests === undefined || passed === undefined ? undefined : { passed, failed: tests - passed };
 }
-
-/** Those that take long begin first, or the last one would be waited for alone. */
-export function longestFirst(files: readonly string[], longest: readonly string[]): string[] {
-  const rank = (file: string): number => {
-    const at = longest.findIndex((name) => file.endsWith(`/${name}.test.ts`));
-    return at < 0 ? longest.length : at;
-  };
-  return files.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-}

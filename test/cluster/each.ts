@@ -1,70 +1,70 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { arrange, table } from './arrangement.ts';
 import { buildPrograms, buildWorkload } from './build.ts';
-import { type Count, countTests, longestFirst } from './count-tests.ts';
+import { type Count, countTests } from './count-tests.ts';
 import { thisMachine, whatIsMissing } from './prerequisites.ts';
 
 /**
- * `each.ts PATTERN...` runs every test file in a cluster of its own, two at a time: most of their time is spent waiting
- * for what a cluster does. What a file says is printed when it has ended. E2E_AT_ONCE=1 runs one after the other.
+ * `each.ts PATTERN...` runs every test file in a real cluster, several clusters at a time: most of their time is spent
+ * waiting for what a cluster does. arrangement.ts has who shares one. What a cluster's files say is printed when they have
+ * ended. E2E_AT_ONCE=1 runs one cluster after the other.
  */
-
-/** Those that need the whole machine come first, by themselves. */
-const alone = ['storm'];
-const longest = ['crash', 'loop', 'slack', 'truth', 'tap', 'fixing', 'watch', 'actions', 'demo'];
-const atOnce = Number(process.env.E2E_AT_ONCE ?? 2);
+const atOnce = Number(process.env.E2E_AT_ONCE ?? 3);
 
 interface Ran {
-  file: string;
+  name: string;
   count: Count;
+  minutes: string;
 }
 
 async function main(patterns: readonly string[], signal: AbortSignal): Promise<number> {
   const missing = whatIsMissing(thisMachine());
   if (missing !== undefined) return complain(missing);
-  const files = longestFirst(globSync(patterns), longest);
-  if (files.length === 0) return complain(`no test file matches ${patterns.join(' ')}`);
+  const { alone, beside } = arrange(globSync(patterns), table);
+  if (alone.length + beside.length === 0) return complain(`no test file matches ${patterns.join(' ')}`);
   await buildPrograms((line) => console.error(line), signal);
   await buildWorkload(signal);
 
-  const waiting = files.filter((file) => !isAlone(file));
   const ran: Ran[] = [];
-  for (const file of files.filter(isAlone)) if (!signal.aborted) ran.push(await run(file, signal));
+  for (const file of alone) if (!signal.aborted) ran.push(await run([file], signal));
   const worker = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift())
-      ran.push(await run(file, signal));
+    for (let files = beside.shift(); files !== undefined && !signal.aborted; files = beside.shift())
+      ran.push(await run(files, signal));
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   if (signal.aborted) return 130;
 
   const red = ran.filter(({ count }) => count.failed > 0);
-  for (const { file } of red) console.log(`failed: ${file}`);
+  for (const { name, minutes } of ran) console.log(`${minutes} min: ${name}`);
+  for (const { name } of red) console.log(`failed: ${name}`);
   const sum = (of: keyof Count): number => ran.reduce((total, { count }) => total + count[of], 0);
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
   return red.length > 0 ? 1 : 0;
 }
 
-const isAlone = (file: string): boolean => alone.includes(basename(file, '.test.ts'));
-
-async function run(file: string, signal: AbortSignal): Promise<Ran> {
+async function run(files: readonly string[], signal: AbortSignal): Promise<Ran> {
   const began = Date.now();
-  console.log(`=== ${file} begins`);
-  const { code, output } = await outputOf(file, signal);
+  const name = files.join(' ');
+  console.log(`=== ${name} begins`);
+  const { code, output } = await outputOf(files, signal);
   const counted = countTests(output);
   // It ended before its runner could say how many failed, or after they had all passed.
   const isOdd = !counted || (code !== 0 && counted.failed === 0);
   const count = isOdd ? { passed: counted?.passed ?? 0, failed: 1 } : counted;
   const minutes = ((Date.now() - began) / 60_000).toFixed(1);
   console.log(
-    `${output}=== ${file}: ${count.passed} passed, ${count.failed} failed, exit code ${code}, ${minutes} min`,
+    `${output}=== ${name}: ${count.passed} passed, ${count.failed} failed, exit code ${code}, ${minutes} min`,
   );
-  return { file, count };
+  return { name, count, minutes };
 }
 
-function outputOf(file: string, signal: AbortSignal): Promise<{ code: number; output: string }> {
-  const args = [join(import.meta.dirname, 'main.ts'), '--run', process.execPath, '--test', file];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+function outputOf(files: readonly string[], signal: AbortSignal): Promise<{ code: number; output: string }> {
+  const test = [process.execPath, '--test', '--test-concurrency=2', ...files];
+  const env = { ...process.env, ...(files.length > 1 && { E2E_SHARED: '1' }) };
+  const args = [join(import.meta.dirname, 'main.ts'), '--run', ...test];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   signal.addEventListener('abort', () => child.kill('SIGINT'));

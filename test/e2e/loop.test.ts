@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Remediation } from '../../src/kube/remediation.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { type Chat, type ChatMessage, mallory, startChat } from './support/chat.ts';
 import {
@@ -15,7 +14,7 @@ import {
 } from './support/incidents.ts';
 import { aRemediation } from './support/remediation.ts';
 import { account, createScene, type Scene } from './support/scene.ts';
-import { installTapfix, removeDeployments, rolledOut } from './support/tapfix.ts';
+import { assertNoSecretsInLogs, installTapfix, removeDeployments, seenHealthy } from './support/tapfix.ts';
 
 /** tapfix runs as pods of deploy/manifests on the real node; a stand-in that nobody here wrote is the chat. */
 let cluster: Cluster;
@@ -141,7 +140,7 @@ describe('a new revision that crash-loops', () => {
     // Without a readiness probe the good revision is scaled away at once: only who watched knows that it was healthy.
     await applyIn(cluster, namespace, deployment('checkout', 2, ['run'], ''));
     await available(cluster, namespace, 'checkout');
-    await sleep(8_000); // stableFor is 5 s here: the good revision must have been seen healthy
+    await seenHealthy();
     await breakByRollout(cluster, namespace);
     const message = await messageAbout(namespace, /checkout keeps crashing/, 90_000);
     assert.match(message.text, /crash/);
@@ -224,74 +223,4 @@ test('a fix that the controller would not derive, proposed and approved with the
   assert.deepEqual(await writes(namespace), []);
 });
 
-/** Of the pods that run now: asked for before they are killed as well, because with them go their logs. */
-async function noSecretsInLogs(): Promise<void> {
-  for (const name of ['tapfix-watcher', 'tapfix-controller']) {
-    const log = await cluster.kubectl(['-n', 'tapfix', 'logs', `deploy/${name}`]);
-    assert.match(log, /tapfix started/);
-    assert.doesNotMatch(log, /AAE2etesttoken|eyJhbGciOi/);
-  }
-}
-
-describe('what must not be said again', () => {
-  let rejected: string;
-  let open: string;
-  let waiting: string;
-  let patient: string;
-
-  test('a rejected fix that still fails is silent; a restart with both open repeats nothing', async () => {
-    rejected = await cluster.freshNamespace('e2e-reject');
-    open = await cluster.freshNamespace('e2e-open');
-    waiting = await cluster.freshNamespace('e2e-waiting');
-    await applyIn(cluster, open, deployment('checkout', 1, ['run']));
-    await available(cluster, open, 'checkout');
-    await breakByQuota(cluster, rejected);
-    await withButton(rejected, /Reject/);
-    await chat.press(await withButton(rejected, /Reject/), /Reject/);
-    await fixInPhase(cluster, rejected, 'Rejected', 30_000);
-    await messageAbout(rejected, /rejected by Ada/);
-    await breakByQuota(cluster, waiting);
-    await breakByRollout(cluster, open);
-    await withButton(waiting, /Approve deletion/);
-    await withButton(open, /Approve undo/);
-    const posts = chat.posts();
-    await noSecretsInLogs();
-    await cluster.kubectl(['-n', 'tapfix', 'delete', 'pod', '--all', '--grace-period=0', '--force']);
-    await rolledOut(cluster);
-    await sleep(180_000);
-    assert.equal(chat.posts(), posts, 'nothing was posted in three minutes');
-    assert.equal((await onlyFix(cluster, rejected))?.status?.phase, 'Rejected');
-    for (const namespace of [waiting, open])
-      assert.equal((await onlyFix(cluster, namespace))?.status?.phase, 'Proposed');
-    const pods = await cluster.list('pods', rejected);
-    assert.equal(pods.length, 0, 'it was to fail all the while');
-  });
-
-  test('killed during patience: told once after the restart', async () => {
-    patient = await cluster.freshNamespace('e2e-patient');
-    await breakByQuota(cluster, patient);
-    await cluster.waitFor(
-      'the first refusal',
-      async () =>
-        (await cluster.list<{ reason: string }>('events', patient)).some(({ reason }) => reason === 'FailedCreate'),
-      20_000,
-    );
-    assert.equal(await onlyFix(cluster, patient), undefined, 'patience was to last');
-    await cluster.kubectl(['-n', 'tapfix', 'delete', 'pod', '--all', '--grace-period=0', '--force']);
-    await rolledOut(cluster);
-    await messageAbout(patient, /platform-hardening/, 90_000);
-    await sleep(10_000);
-    assert.equal(about(patient).length, 1);
-  });
-
-  test('what heals by itself is closed in grey, and nothing was changed', async () => {
-    await cluster.kubectl(['-n', patient, 'delete', 'resourcequota', 'platform-hardening']);
-    await cluster.kubectl(['-n', patient, 'annotate', 'replicaset', '--all', 'poke=1']);
-    const fix: Remediation = await fixInPhase(cluster, patient, 'Resolved', 60_000);
-    assert.equal(fix.spec.approval.state, 'Pending');
-    await messageAbout(patient, /⚪/);
-    assert.deepEqual(await writes(patient), []);
-  });
-
-  test('no secret stands in any log', () => noSecretsInLogs());
-});
+test('no secret stands in any log', () => assertNoSecretsInLogs(cluster));

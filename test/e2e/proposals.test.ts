@@ -4,7 +4,7 @@ import type { Remediation } from '../../src/kube/remediation.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { createStage, mode, type Stage, workload } from './support/acts.ts';
 import { type Chat, startChat } from './support/chat.ts';
-import { installResources, type Running, startProcess } from './support/tapfix.ts';
+import { installResources, type Running, seenHealthy, startProcess } from './support/tapfix.ts';
 
 /**
  * What tapfix proposes by itself beside a quota's deletion and the undo of a Deployment, on a real cluster: the watcher
@@ -36,9 +36,6 @@ after(async () => {
   for (const one of running) await one.kill();
   await chat.close();
 });
-
-const healthyMs = 8_000; // longer than stableFor, so that both have seen it
-const seenHealthy = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, healthyMs));
 
 interface Owner {
   spec: { template: { spec: { containers: { image: string }[] } } };

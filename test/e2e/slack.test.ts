@@ -22,7 +22,7 @@ import {
   startLocalSlack,
   type SlackMessage,
 } from './support/slack.ts';
-import { installTapfix, removeDeployments } from './support/tapfix.ts';
+import { installTapfix, removeDeployments, seenHealthy } from './support/tapfix.ts';
 
 /** Pods of deploy/manifests on the real node; Telegram and Slack at the same time, by stand-ins that nobody here wrote. */
 let cluster: Cluster;
@@ -60,7 +60,7 @@ async function breakACheckout(name: string): Promise<string> {
   const namespace = await cluster.freshNamespace(`e2e-slack-${name}`);
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run']));
   await available(cluster, namespace, 'checkout');
-  await sleep(8_000); // the good revision must have been seen healthy for stableFor
+  await seenHealthy();
   await breakByRollout(cluster, namespace);
   return namespace;
 }

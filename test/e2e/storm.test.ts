@@ -15,7 +15,7 @@ import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
 import { chatId } from './support/chat.ts';
 import { approve, openInSlack, openInTelegram, turned } from './support/show-all.ts';
 import { slackChannel } from './support/slack.ts';
-import { installResources, type Running, startProcess } from './support/tapfix.ts';
+import { installResources, type Running, seenHealthy, startProcess } from './support/tapfix.ts';
 
 /**
  * A library that everybody uses breaks two hundred workloads: real control plane, pretended nodes, and
@@ -157,7 +157,7 @@ test('two hundred workloads of three pods are well', async () => {
     return all.length === count && all.every(({ status }) => status?.availableReplicas === 3);
   };
   await cluster.waitFor('600 pods to be available', isWell, 240_000);
-  await sleep(8_000); // the good revision must have been seen healthy for stableFor
+  await seenHealthy();
 });
 
 test('the second revision of each runs, all six hundred pods of it, and nobody is told anything', async () => {

@@ -14,7 +14,7 @@ import {
   onlyFix,
 } from './support/incidents.ts';
 import { createScene } from './support/scene.ts';
-import { installResources, type Running, startProcess } from './support/tapfix.ts';
+import { installResources, type Running, seenHealthy, startProcess } from './support/tapfix.ts';
 
 /**
  * The tap itself: the watcher is killed (SIGKILL) before and after the write that records the approval. The chat is the strict fake, because it delivers an update again until it was confirmed, as Telegram does.
@@ -67,7 +67,7 @@ const incidents: Incident[] = [
     async break(namespace) {
       await applyIn(cluster, namespace, deployment('checkout', 1, ['run']));
       await available(cluster, namespace, 'checkout');
-      await sleep(8_000); // the good revision must have been seen healthy for stableFor
+      await seenHealthy();
       await breakByRollout(cluster, namespace);
     },
     buttons: [/^Approve undo/],

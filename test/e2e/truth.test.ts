@@ -6,7 +6,7 @@ import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { type Chat, startChat } from './support/chat.ts';
 import { applyIn, available, deployment, fixInPhase, quota } from './support/incidents.ts';
 import { createScene, type Scene } from './support/scene.ts';
-import { installResources, type Running, startProcess } from './support/tapfix.ts';
+import { installResources, type Running, seenHealthy, startProcess } from './support/tapfix.ts';
 
 /** What Kubernetes leaves lying about (old events, the first words of a condition) must not become news. */
 let cluster: Cluster;
@@ -106,7 +106,7 @@ test('a revision that looks healthy for 12 s before each crash, without a probe:
   const namespace = await cluster.freshNamespace('e2e-truth-slow');
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run'], ''));
   await available(cluster, namespace, 'checkout');
-  await sleep(8_000); // stableFor is 5 s here: the good revision must have been seen healthy
+  await seenHealthy();
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run-then-crash', '12'], ''));
   await scene.withButton(namespace, /Approve undo/, 120_000);
   const { metadata } = (await fixes(namespace))[0]!;

@@ -28,8 +28,21 @@ spec:
 export const applyIn = (cluster: Cluster, namespace: string, manifest: string): Promise<string> =>
   cluster.kubectl(['-n', namespace, 'apply', '-f', '-'], { input: manifest });
 
-export const available = (cluster: Cluster, namespace: string, name: string): Promise<string> =>
-  cluster.kubectl(['-n', namespace, 'wait', '--for=condition=Available', `deploy/${name}`, '--timeout=60s']);
+interface Deployment {
+  metadata: { generation: number };
+  status?: { observedGeneration?: number; conditions?: { type: string; status: string }[] };
+}
+
+export const available = (cluster: Cluster, namespace: string, name: string): Promise<true> =>
+  cluster.waitFor(
+    `${name} in ${namespace} to be available`,
+    async () => {
+      const { metadata, status } = (await cluster.get<Deployment>('deployments', namespace, name))!;
+      const isKnown = (status?.observedGeneration ?? 0) >= metadata.generation;
+      return isKnown && status?.conditions?.some((one) => one.type === 'Available' && one.status === 'True');
+    },
+    60_000,
+  );
 
 /** A quota that the namespace's pods do not fit in. */
 export const quota = (name: string): string => `

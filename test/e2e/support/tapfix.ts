@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -53,9 +54,15 @@ channels:
   telegram: {chat: ${chatId}, apiRoot: "${apiRoot}"}
 ${slackApi ? `  slack: {channel: ${slackChannel}, apiUrl: "${slackApi}"}\n` : ''}`;
 
-/** CRDs, policies, rights and accounts of deploy/manifests, without the Deployments; tests that run tapfix as a process use this. */
+/** By then a revision that came up was seen healthy for `stableFor`. */
+export const seenHealthy = (): Promise<void> => sleep(8_000);
+
+/**
+ * CRDs, policies, rights and accounts of deploy/manifests, without the Deployments; tests that run tapfix as a process use
+ * this. In a cluster that is shared, several do so at once, and all mean the same.
+ */
 export async function installResources(cluster: Cluster): Promise<void> {
-  await clearLeftovers(cluster);
+  if (process.env.E2E_SHARED === undefined) await clearLeftovers(cluster);
   for (const file of await manifestFiles()) if (!file.includes('deployments')) await applyFile(cluster, file);
   await cluster.waitFor('the admission policies to bite', () => policiesBite(cluster), 60_000);
 }
@@ -100,6 +107,15 @@ export async function setConfig(cluster: Cluster, config: ConfigOptions): Promis
 export async function rolledOut(cluster: Cluster): Promise<void> {
   for (const name of ['tapfix-watcher', 'tapfix-controller'])
     await cluster.kubectl(['-n', 'tapfix', 'rollout', 'status', `deploy/${name}`, '--timeout=120s']);
+}
+
+/** Of the pods that run now: with them go their logs. */
+export async function assertNoSecretsInLogs(cluster: Cluster): Promise<void> {
+  for (const name of ['tapfix-watcher', 'tapfix-controller']) {
+    const log = await cluster.kubectl(['-n', 'tapfix', 'logs', `deploy/${name}`]);
+    assert.match(log, /tapfix started/);
+    assert.doesNotMatch(log, /AAE2etesttoken|eyJhbGciOi/);
+  }
 }
 
 export async function removeDeployments(cluster: Cluster): Promise<void> {

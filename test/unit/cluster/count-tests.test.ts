@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countTests, longestFirst } from '../../cluster/count-tests.ts';
+import { countTests } from '../../cluster/count-tests.ts';
 
 const closing = (tests: number, pass: number, rest = ''): string =>
   `✔ a test\nℹ tests ${tests}\nℹ suites 0\nℹ pass ${pass}\n${rest}`;
@@ -21,9 +21,3 @@ const cases = [
   { name: 'it never came to its end', output: '✔ a test\n', want: undefined },
 ];
 for (const { name, output, want } of cases) test(name, () => assert.deepEqual(countTests(output), want));
-
-test('what takes long begins first, the others in their order', () =>
-  assert.deepEqual(
-    longestFirst(['e/a.test.ts', 'e/loop.test.ts', 'e/b.test.ts', 'e/crash.test.ts'], ['crash', 'loop']),
-    ['e/crash.test.ts', 'e/loop.test.ts', 'e/a.test.ts', 'e/b.test.ts'],
-  ));
