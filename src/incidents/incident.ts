@@ -1,6 +1,5 @@
 import type { Config } from '../config/schema.ts';
 import type { Root } from '../kube/owners.ts';
-import type { Severity } from '../kube/remediation.ts';
 import { classOf, type FailureClass } from '../signals/classes.ts';
 import { filterOutcome } from '../signals/filter.ts';
 import { type Signal, SignalOutcome } from '../signals/signal.ts';
@@ -49,9 +48,6 @@ export interface Seen {
   nowMs: number;
   times?: number;
 }
-
-const classNameOf = ({ seen }: Incident): string => seen[0].class;
-const severityOf = ({ seen }: Incident): Severity => seen[0].severity;
 
 /** Pure. The first signal after an episode has ended begins the next one, with all its patience. */
 export function renewed(last: Incident): Incident {

@@ -45,7 +45,6 @@ function createOwnersOf(events: readonly EventView[]) {
     return root === object ? object : { kind: root.kind, name: root.name, uid: '' };
   };
 }
-type OwnersOf = ReturnType<typeof createOwnersOf>;
 
 /** One sighting of a failure, and what the filter says of it. */
 export interface Sighting {

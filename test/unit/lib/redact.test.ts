@@ -116,12 +116,10 @@ const forms = {
   'an e-mail address': fc
     .tuple(letters('abcdefgh.', 3, 12), letters('abcdefgh', 3, 12))
     .map(([who, host]) => ({ kept: `${who}z@${host}`, text: `${who}z@${host}.example` })),
-  'a private key': fc
-    .array(mixed, { minLength: 1, maxLength: 4 })
-    .map((lines) => ({
-      kept: lines[0]!,
-      text: `-----BEGIN EC PRIVATE KEY-----\n${lines.join('\n')}\n-----END EC PRIVATE KEY-----`,
-    })),
+  'a private key': fc.array(mixed, { minLength: 1, maxLength: 4 }).map((lines) => ({
+    kept: lines[0]!,
+    text: `-----BEGIN EC PRIVATE KEY-----\n${lines.join('\n')}\n-----END EC PRIVATE KEY-----`,
+  })),
 };
 
 const noise = fc.string({ unit: fc.constantFrom(...'abc XYZ 019 .,:;=/@"\'{}[]()-_\n\t\\'), maxLength: 60 });
