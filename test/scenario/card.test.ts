@@ -8,7 +8,7 @@ test('a proposal in the cluster becomes a card on the console, once', async (t) 
   const now = new Date().toISOString();
   const fix = aFix();
   fix.metadata.creationTimestamp = now;
-  const server = await startApiServer(t, { items: { remediations: [fix] } });
+  const server = await startApiServer(t, { remediations: [fix] });
   const { words, env } = await aSetup(t, { server: server.url });
   const tapfix = startTapfix(t, [...words, '--role', 'watcher'], { env });
   const patched = (): string[] => server.seen.filter((call) => /^PATCH .*\/notices\/[^/]+\/status$/.test(call));

@@ -65,7 +65,7 @@ describe('Slack', { concurrency: 3 }, () => {
       t.after(() => Promise.all([slack.close(), chat.close()]));
       const fix = aFix();
       fix.metadata.creationTimestamp = new Date().toISOString();
-      const { url } = await startApiServer(t, { items: { remediations: [fix] } });
+      const { url } = await startApiServer(t, { remediations: [fix] });
       const channels: Setup['channels'] = {
         slack: { channel: 'C0123456789', apiUrl: slack.apiUrl },
         telegram: { chat: -100500, apiRoot: silent === 'telegram' ? await aBlackHole(t) : chat.apiRoot },

@@ -5,7 +5,8 @@ import { apiVersionOf, pathOf } from '../../src/kube/resources.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { iso } from '../../src/lib/clock.ts';
 import { sameValue } from '../../src/lib/hash.ts';
-import { jsonPatch, mergePatch } from './fake-patch.ts';
+import { jsonPatch, mergePatch } from '../../src/sim/api/patching.ts';
+import { ApiRefusal } from '../../src/sim/api/refusals.ts';
 
 /** One request, as the server saw it. `identity` is undefined for the process's own, else the token. */
 export interface Call {
@@ -37,6 +38,16 @@ export const isWrite = ({ verb, dryRun }: Call): boolean => !['get', 'list'].inc
 
 const error = (code: number, reason: string, message = reason): ApiError => new ApiError(message, code, reason);
 const hasStatus: ReadonlySet<Kind> = new Set(['Remediation', 'Notice', 'Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'ResourceQuota', 'Pod']); // prettier-ignore
+
+/** Patches are those of the simulated API server; a client sees its refusal as an ApiError. */
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (refusal) {
+    if (!(refusal instanceof ApiRefusal)) throw refusal;
+    throw error(refusal.code, refusal.reason, refusal.message);
+  }
+}
 
 /** The store and its rules; `client()` gives an Api on it. As many clients as wanted: two processes, or one that died. */
 export function fakeServer(clock: Clock) {
@@ -78,7 +89,7 @@ export function fakeServer(clock: Clock) {
 
   function patched(ref: Ref, type: 'json' | 'merge', body: object): Any {
     const before = find(ref);
-    const asked = (type === 'json' ? jsonPatch(before, body as never) : mergePatch(before, body)) as Any;
+    const asked = refusing(() => (type === 'json' ? jsonPatch : mergePatch)(before, body)) as Any;
     const isStatus = ref.subresource === 'status'; // in which the real one does not look at the uid
     if (!isStatus && asked.metadata.uid !== before.metadata.uid)
       throw error(422, 'Invalid', 'metadata.uid: field is immutable');

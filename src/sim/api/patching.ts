@@ -44,7 +44,7 @@ interface Op {
  * RFC 6902, with two habits of the library that the real server uses: "replace" adds a missing key, and "test" of a
  * missing key for null passes. A patch that does not apply gets a 422 without a reason.
  */
-function jsonPatch(target: Tree, patch: unknown): unknown {
+export function jsonPatch(target: Tree, patch: unknown): unknown {
   if (!Array.isArray(patch)) throw badRequest('error decoding patch: it is no list of operations');
   const document = { root: structuredClone(target) as unknown };
   for (const op of patch as Op[]) apply(document, isTree(op) ? op : {});
@@ -128,7 +128,7 @@ const define = (parent: Tree, key: string, value: unknown): void =>
   void Object.defineProperty(parent, key, { value, enumerable: true, writable: true, configurable: true });
 
 /** RFC 7386: null deletes, objects are merged, everything else replaces. */
-function mergePatch(target: Tree, patch: unknown): Tree {
+export function mergePatch(target: Tree, patch: unknown): Tree {
   if (!isTree(patch)) throw badRequest('error decoding patch: it is no object');
   return merged(target, patch);
 }

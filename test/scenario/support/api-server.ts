@@ -1,8 +1,16 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
+import { actions } from '../../../src/actions/table.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
+import type { ApiServer } from '../../../src/sim/api/api-server.ts';
+import { listen } from '../../../src/sim/api/http.ts';
+import { localApi } from '../../../src/sim/api/local-api.ts';
+import { createFullApiServer } from '../../sim/full-sim.ts';
+import { userToken } from './tapfix.ts';
 
 /** What a tapfix that runs has open, by plural. */
 export const allWatches = [
@@ -21,15 +29,15 @@ export const allWatches = [
   'storageclasses',
 ];
 
-export interface ApiServerOptions {
+export interface StartOptions {
   port?: number;
-  /** What is in a collection, by its plural; all others are empty. */
-  items?: Record<string, object[]>;
+  /** The Remediations that are there from the start. */
+  remediations?: readonly Remediation[];
   /** Requests to such a path are never answered. */
   stuck?: RegExp;
 }
 
-export interface ApiServer {
+export interface StartedApiServer {
   url: string;
   /** "GET /api/v1/pods" */
   seen: string[];
@@ -37,56 +45,45 @@ export interface ApiServer {
   watched(): string[];
 }
 
-/** As much of an API server as it takes to start: it knows who asks, lists, keeps watches open and takes every write. */
-export async function startApiServer(t: TestContext, options: ApiServerOptions = {}): Promise<ApiServer> {
-  const { port = 0, items = {}, stuck } = options;
+/** The simulated API server on a port, without controllers. It notes requests and open watches. */
+export async function startApiServer(t: TestContext, options: StartOptions = {}): Promise<StartedApiServer> {
+  const { port = 0, remediations = [], stuck } = options;
+  const server = createFullApiServer({
+    clock: systemClock,
+    definitions: customResourceDefinitions(actions),
+    tokens: { [userToken]: { username: 'ada@example.com', groups: ['system:masters'] } },
+  });
+  await seed(server, remediations);
   const seen: string[] = [];
   const watches = new Set<string>();
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://server');
-    const body = await text(request);
-    seen.push(`${request.method} ${pathname}`);
-    if (stuck?.test(pathname)) return;
-    const plural = pathname.split('/').at(-1)!;
-    if (searchParams.get('watch') === 'true') {
+  const handle: ApiServer['handle'] = async (request) => {
+    seen.push(`${request.method} ${request.path}`);
+    if (stuck?.test(request.path)) return new Promise(() => undefined);
+    const answer = await server.handle(request);
+    const plural = request.path.split('/').at(-1)!;
+    if (answer.lines) {
       watches.add(plural);
-      response.on('close', () => watches.delete(plural));
-      response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
-    } else if (request.method === 'GET') {
-      reply(response, { metadata: { resourceVersion: '1' }, items: items[plural] ?? [] });
-    } else if (plural === 'selfsubjectreviews') {
-      reply(response, { status: { userInfo: { username: 'ada@example.com' } } });
-    } else {
-      reply(response, stored(JSON.parse(body) as Stored));
+      request.signal?.addEventListener('abort', () => watches.delete(plural));
     }
-  }
-
-  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    watched: () => [...watches].sort(),
+    return answer;
   };
+
+  const { url, close } = await listen({ handle }, { port });
+  t.after(close);
+  return { url, seen, watched: () => [...watches].sort() };
 }
 
-interface Stored {
-  metadata?: object;
+async function seed(server: ApiServer, remediations: readonly Remediation[]): Promise<void> {
+  const api = localApi(server);
+  for (const name of ['tapfix', 'shop']) await api.create({ kind: 'Namespace' }, { metadata: { name } });
+  for (const { metadata, status, ...fix } of remediations) {
+    const { name, namespace } = metadata;
+    const place = { kind: 'Remediation', namespace } as const;
+    await api.create(place, { ...fix, metadata: { name } });
+    await api.patch({ ...place, name, subresource: 'status' }, 'merge', { status });
+  }
 }
-const stored = (object: Stored): object => ({
-  ...object,
-  metadata: { uid: crypto.randomUUID(), resourceVersion: '2', ...object.metadata },
-});
-
-const reply = (response: ServerResponse, body: object): void =>
-  void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 /** A port of this machine where nobody listens. */
 export async function freePort(): Promise<number> {

@@ -156,11 +156,14 @@ export async function aSetup(t: TestContext, { server = 'http://127.0.0.1:1', ch
   return { folder, configFile, env: { KUBECONFIG: kubeconfig }, words: ['run', '--config', configFile] };
 }
 
+/** What ada's kubeconfig has. */
+export const userToken = 'not-a-real-one';
+
 const kubeconfigFor = (server: string): object => ({
   apiVersion: 'v1',
   kind: 'Config',
   clusters: [{ name: 'test', cluster: { server, 'insecure-skip-tls-verify': true } }], // plain HTTP is refused without it
-  users: [{ name: 'ada', user: { token: 'not-a-real-one' } }],
+  users: [{ name: 'ada', user: { token: userToken } }],
   contexts: ['staging', 'prod'].map((name) => ({ name, context: { cluster: 'test', user: 'ada' } })),
   'current-context': 'staging',
 });
