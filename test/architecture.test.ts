@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 /** The arrows of the design, as data: which folder of src may import which. A new folder needs a row. */
@@ -174,15 +174,118 @@ const hits = (path: string, code: string, pattern: RegExp): string[] =>
     .filter((line) => pattern.test(line))
     .map((line) => `src/${path}: ${line.trim()}`);
 
-test('files stay small', () => {
-  const all = sources.map(({ path, lines }) => ({ path: `src/${path}`, lines }));
+test('a file holds one idea: at most 500 lines, and a folder at most 25 files', () => {
   assertNone(
-    all.filter(({ lines }) => lines > 300).map(({ path, lines }) => `${path}: ${lines}`),
-    'over 300 lines',
+    sources.filter(({ lines }) => lines > 500).map(({ path, lines }) => `src/${path}: ${lines}`),
+    'over 500 lines',
   );
-  const sizes = sources.map(({ lines }) => lines).sort((a, b) => a - b);
-  const median = sizes[Math.floor(sizes.length / 2)]!;
-  assert(median < 90, `the median source file has ${median} lines; it should have fewer than 90`);
+  const folders = Map.groupBy(sources, ({ path }) => dirname(path));
+  assertNone(
+    [...folders].filter(([, files]) => files.length > 25).map(([folder, files]) => `src/${folder}: ${files.length}`),
+    'over 25 files',
+  );
+});
+
+/** Tables whose rows are files: a row may be short. */
+const tables = ['actions/table.ts', 'proposals/derive.ts', 'cli/cli.ts', 'app/app.ts'];
+
+test('a helper with one caller lives in the file of its caller', () => {
+  const importers = new Map<string, Set<string>>();
+  for (const { from, to } of sources.flatMap(({ imports }) => imports))
+    importers.set(to, (importers.get(to) ?? new Set()).add(from));
+  const lonely = sources.filter(({ path, lines }) => {
+    const [only, ...others] = importers.get(path) ?? [];
+    return (
+      lines < 40 &&
+      only !== undefined &&
+      others.length === 0 &&
+      dirname(only) === dirname(path) &&
+      !tables.includes(only)
+    );
+  });
+  assertNone(
+    lonely.map(({ path, lines }) => `src/${path}: ${lines} lines, only for ${[...importers.get(path)!][0]}`),
+    'small files whose only importer stands beside them',
+  );
+});
+
+/** Parallel members of one family: each channel has its own, and each street its own pure decision. */
+const families = ['render.ts', 'answers.ts', 'failures.ts', 'decide.ts'];
+
+test('a file name exists once in src, so that "go to file" finds the one', () => {
+  const named = Map.groupBy(sources, ({ path }) => basename(path));
+  const twice = [...named].filter(([name, files]) => files.length > 1 && !families.includes(name));
+  assertNone(
+    twice.map(([name, files]) => `${name}: ${files.map(({ path }) => path).join(', ')}`),
+    'file names that exist twice',
+  );
+});
+
+test('an exported type exists once in src, so that "go to symbol" finds the one', () => {
+  const places = sources.flatMap(({ path, code }) =>
+    [...code.matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(([, name]) => ({ name: name!, path })),
+  );
+  const twice = [...Map.groupBy(places, ({ name }) => name)].filter(([, all]) => all.length > 1);
+  assertNone(
+    twice.map(([name, all]) => `${name}: ${all.map(({ path }) => path).join(', ')}`),
+    'types that exist twice',
+  );
+});
+
+test('no file imports itself in a circle', () => {
+  const needs = new Map(
+    sources.map(({ path, imports }) => [path, imports.filter(({ typesOnly }) => !typesOnly).map(({ to }) => to)]),
+  );
+  const seen = new Set<string>();
+  const circles: string[] = [];
+  const walk = (path: string, above: readonly string[]): void => {
+    if (above.includes(path)) circles.push([...above.slice(above.indexOf(path)), path].join(' -> '));
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const next of needs.get(path) ?? []) walk(next, [...above, path]);
+  };
+  for (const path of needs.keys()) walk(path, []);
+  assertNone(circles, 'circles');
+});
+
+const withoutTexts = (code: string): string =>
+  code.replace(
+    /'(?:[^'\\\n]|\\.)*'|`[^`$]*`|"[^"\n]*"|(?<=[[(,=:\s])\/(?![/*\s])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g,
+    "''",
+  );
+
+/** The brackets that open after this place, to where they close again. */
+function bracketsAfter(code: string): string {
+  let depth = 0;
+  for (const [index, character] of [...code].entries()) {
+    if ('[{('.includes(character)) depth += 1;
+    if (']})'.includes(character) && --depth === 0) return code.slice(0, index + 1);
+  }
+  return code;
+}
+
+/** The code that each `prettier-ignore` is about: what follows it, or, at the end of a line, what ends there. */
+function ignored(code: string): string[] {
+  const plain = withoutTexts(code);
+  return [...plain.matchAll(/\/\/ prettier-ignore/g)].map(({ index }) => {
+    const before = plain.slice(0, index);
+    if (/(^|\n)\s*$/.test(before)) return bracketsAfter(plain.slice(index + '// prettier-ignore'.length));
+    const mirrored = [...before].toReversed().map((one) => mirror[one] ?? one);
+    return [...bracketsAfter(mirrored.join(''))].toReversed().join('');
+  });
+}
+const mirror: Record<string, string> = { '[': ']', ']': '[', '{': '}', '}': '{', '(': ')', ')': '(' };
+
+test('prettier-ignore stands only on tables of literals', () => {
+  const files = ['src', 'test', 'bench', 'scripts'].flatMap((folder) => filesIn(join(root, folder)));
+  const wrong = files.flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    if (file.endsWith('architecture.test.ts')) return [];
+    const isTable = (code: string): boolean => !/=>|=\s*>|\bfunction\b|(?<!\bnew (?:Map|Set))(?<=\w)[()]/.test(code);
+    const others = ignored(text).filter((code) => !isTable(code)).length;
+    return others > 0 ? [`${relative(root, file)}: ${others}`] : [];
+  });
+  assertNone(wrong, 'prettier-ignore on something else');
 });
 
 test('the checks above see what they should (they are not blind)', () => {
@@ -196,5 +299,7 @@ test('the checks above see what they should (they are not blind)', () => {
   assert.deepEqual(importsOf('channels/x.ts', code).map(crossesAgainstTheFlow), [false, true, true]);
   const controllerToChat = { from: 'controller/x.ts', to: 'channels/channel.ts', typesOnly: true };
   assert(crossesAgainstTheFlow(controllerToChat));
+  assert.deepEqual(ignored("// prettier-ignore\nconst a = ['(', 1];\nf(2);\n"), ["\nconst a = ['', 1]"]);
+  assert.deepEqual(ignored('const a = [f(1)]; // prettier-ignore\n').filter((code) => code.includes('f')).length, 1);
   assert.deepEqual(hits('a.ts', 'const t = Date.now();', reserved[0]!.pattern), ['src/a.ts: const t = Date.now();']);
 });

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/api.ts';
+import { type Owner, readOwners } from '../kube/owners.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
 import { line, plain } from '../lib/text.ts';
-import { type Action, type ActionContext, longestDiff, no, type ActionRefusal } from './action.ts';
+import { type Action, type ActionContext, type ActionRefusal, longestDiff, no } from './action.ts';
 import { overBudget } from './disruption-budget.ts';
-import { type Owner, readOwners } from './owners.ts';
 import { untouchable } from './ownership.ts';
-import { targetGone } from './workload-patch.ts';
 import { evictionRight } from './perform.ts';
+import { targetGone } from './workload-patch.ts';
 
 const params = z.strictObject({ name: objectName, uid });
 type Params = z.infer<typeof params>;

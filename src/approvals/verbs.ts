@@ -4,7 +4,14 @@ import type { Answer, Press } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import { type Api, hasCode, isConflict, isNotFound } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
-import { acknowledgedBy, type Approval, type Remediation, snoozedUntil, whoIsOnIt } from '../kube/remediation.ts';
+import {
+  type Again,
+  acknowledgedBy,
+  type Approval,
+  type Remediation,
+  snoozedUntil,
+  whoIsOnIt,
+} from '../kube/remediation.ts';
 import { type EventView, viewEvent } from '../kube/views.ts';
 import { type Clock, iso } from '../lib/clock.ts';
 import { messageOf, unreachable } from '../lib/errors.ts';
@@ -27,13 +34,6 @@ import {
   type Rule,
   wasAsked,
 } from './rules.ts';
-
-/** What became of the wish to propose something once more. */
-export type Again =
-  | { ok: true; name: string }
-  | { ok: false; because: 'gone' | 'replaced' | 'over' | 'healthy' | 'too often' }
-  /** The same fix failed, or nothing is safe any more: in words. */
-  | { ok: false; because: 'nothing'; why: string };
 
 type ProposeAgain = (fix: Remediation) => Promise<Again>;
 

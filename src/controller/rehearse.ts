@@ -1,9 +1,9 @@
-import { no, type ActionPlan, type Prepared, type ActionRefusal, type Target } from '../actions/action.ts';
-import { readOwners } from '../actions/owners.ts';
+import { type ActionPlan, type ActionRefusal, no, type Prepared, type Target } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
 import { targetGone } from '../actions/workload-patch.ts';
 import type { Config } from '../config/schema.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
+import { readOwners } from '../kube/owners.ts';
 import { conditionOf, isRehearsalUnclear, noAnswer, type Remediation } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';

@@ -1,18 +1,12 @@
 import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
-import { isCleared, phaseOf, type Remediation } from '../kube/remediation.ts';
+import { type Again, isCleared, phaseOf, type Remediation } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { classOf } from '../signals/classes.ts';
 import { adopted, type Episodes } from './episodes.ts';
 import { classNow, mostOfAnEpisode } from './open.ts';
 import type { Readings } from './readings.ts';
 import type { Recorder } from './recorder.ts';
-
-/** What nobody decided, or what failed, once more: a successor from a fresh reading, or why there is none. */
-export type Again =
-  | { ok: true; name: string }
-  | { ok: false; because: 'gone' | 'replaced' | 'over' | 'healthy' | 'too often' }
-  | { ok: false; because: 'nothing'; why: string };
 
 export interface ProposeAgainDeps {
   api: Pick<Api, 'get'>;
@@ -25,6 +19,7 @@ export interface ProposeAgainDeps {
 
 const repeatable: readonly string[] = ['Expired', 'Failed'];
 
+/** Proposes once more, from a fresh reading, what nobody decided in time or what failed. */
 export function createProposeAgain({ api, clock, current, episodes, readings, recorder }: ProposeAgainDeps) {
   const underWay = new Set<string>(); // keys
 

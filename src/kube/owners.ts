@@ -19,7 +19,7 @@ const mayBeCut = (kind: string, name: string): boolean =>
 /** Whose pods may have names of that length. */
 const longNamingKinds = ['ReplicaSet', 'DaemonSet', 'Job', 'Deployment', 'CronJob', 'StatefulSet'] as const;
 
-interface Owner {
+interface NamingOwner {
   kind: string;
   name: string;
   /** Of a Job. */
@@ -27,7 +27,7 @@ interface Owner {
 }
 
 /** Pure. Whether this workload, or what it makes, could have given the Pod this name. */
-function couldHaveNamed({ kind, name, indexed = false }: Owner, pod: string): boolean {
+function couldHaveNamed({ kind, name, indexed = false }: NamingOwner, pod: string): boolean {
   const base = pod.slice(0, longestBase);
   switch (kind) {
     case 'ReplicaSet':
@@ -304,3 +304,26 @@ const unreadable = (error: unknown): 'unreadable' => {
   if (isForbidden(error)) return 'unreadable';
   throw error;
 };
+
+export interface Owner {
+  kind: string;
+  name: string;
+  uid: string;
+  /** Absent when it is gone, or of a kind that nobody here can read. */
+  live?: KubeObject;
+}
+
+/** Who controls it, who controls that, and so on: as far as the references lead. */
+export async function readOwners(reader: Reader, namespace: string, object: KubeObject): Promise<Owner[]> {
+  const owners: Owner[] = [];
+  let next = controllerOf(object.metadata);
+  while (next && owners.length < longestChain) {
+    const { name, uid } = next;
+    const kind = qualifiedKind(next.kind, next.apiVersion);
+    const found = isKnownKind(kind) ? await reader.get<KubeObject>({ kind, namespace, name }) : undefined;
+    const live = found?.metadata.uid === uid ? found : undefined;
+    owners.push({ kind, name, uid, ...(live && { live }) });
+    next = live && controllerOf(live.metadata);
+  }
+  return owners;
+}

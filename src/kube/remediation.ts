@@ -186,6 +186,13 @@ export const isAttested = (by: string | undefined): boolean => /^(telegram|slack
 export const noAnswer = 'NoAnswer';
 export const isRehearsalUnclear = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
 
+/** What became of the wish to propose something once more: a successor, or why there is none. */
+export type Again =
+  | { ok: true; name: string }
+  | { ok: false; because: 'gone' | 'replaced' | 'over' | 'healthy' | 'too often' }
+  /** The same fix failed, or nothing is safe any more: in words. */
+  | { ok: false; because: 'nothing'; why: string };
+
 /** Set with kubectl on one that expired or failed: "true" asks for a new proposal, as the button does. */
 const proposeAgainAnnotation = 'tapfix.dev/propose-again';
 export const isAskedAgain = (fix: Remediation): boolean =>

@@ -18,7 +18,7 @@ import { quotaCase } from './cases/quota-exceeded.ts';
 import { rolloutStuckCase } from './cases/rollout-stuck.ts';
 import { storageFailedCase } from './cases/storage-failed.ts';
 import { unschedulableCase } from './cases/unschedulable.ts';
-import { evictedCase, sandboxFailedCase, volumeStuckCase } from './cases/waiting.ts';
+import { evictedCase, sandboxFailedCase, volumeStuckCase } from './cases/waiting-pods.ts';
 import { type Case, type Fix, reasonsInWords } from './scene.ts';
 
 export interface Subject {

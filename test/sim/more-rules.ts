@@ -1,6 +1,6 @@
 import { sameValue } from '../../src/lib/hash.ts';
+import { type FieldProblem, problem, unsupported, wrong } from '../../src/sim/api/http-refusals.ts';
 import { type Obj, text, type Tree, tree } from '../../src/sim/api/model.ts';
-import { type FieldProblem, problem, unsupported, wrong } from '../../src/sim/api/refusals.ts';
 import type { KindRules } from '../../src/sim/kinds/kinds.ts';
 import { checkPodSpec, rolling, templateDefaults, workload } from '../../src/sim/kinds/workload-rules.ts';
 

@@ -1,12 +1,16 @@
-import type { Api, KubeObject, ListSelector, WriteOptions } from '../../src/kube/api.ts';
-import { ApiError, Unreachable } from '../../src/kube/api.ts';
-import type { Kind, Ref } from '../../src/kube/resources.ts';
-import { apiVersionOf, pathOf } from '../../src/kube/resources.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import { iso } from '../../src/lib/clock.ts';
+import {
+  type Api,
+  ApiError,
+  type KubeObject,
+  type ListSelector,
+  Unreachable,
+  type WriteOptions,
+} from '../../src/kube/api.ts';
+import { apiVersionOf, type Kind, pathOf, type Ref } from '../../src/kube/resources.ts';
+import { type Clock, iso } from '../../src/lib/clock.ts';
 import { sameValue } from '../../src/lib/hash.ts';
+import { ApiRefusal } from '../../src/sim/api/http-refusals.ts';
 import { jsonPatch, mergePatch } from '../../src/sim/api/patching.ts';
-import { ApiRefusal } from '../../src/sim/api/refusals.ts';
 
 /** One request, as the server saw it. `identity` is undefined for the process's own, else the token. */
 export interface Call {

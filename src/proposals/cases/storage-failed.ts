@@ -6,7 +6,7 @@ import { timeMs } from '../../kube/raw.ts';
 import { counted } from '../../lib/text.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import { type Case, nothingSafe } from '../scene.ts';
-import { volumeStuckCase } from './waiting.ts';
+import { volumeStuckCase } from './waiting-pods.ts';
 
 const mostNamed = 4;
 

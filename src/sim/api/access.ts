@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { apiVersionOf, type KindRow } from '../kinds/kinds.ts';
+import { ApiRefusal, type FieldProblem, invalid, wrong } from './http-refusals.ts';
 import { newUid } from './metadata.ts';
 import { type ApiAnswer, count, isTree, type Obj, stamp, text, type Tree, tree } from './model.ts';
-import { ApiRefusal, type FieldProblem, invalid, wrong } from './refusals.ts';
 
 export interface UserInfo {
   username: string;

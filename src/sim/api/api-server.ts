@@ -6,11 +6,11 @@ import { builtInKinds, type KindRow, type KindRules } from '../kinds/kinds.ts';
 import { createAccess, type UserInfo } from './access.ts';
 import { dispatch, type DispatchCore } from './dispatch.ts';
 import { tendBudgets } from './disruption.ts';
+import { ApiRefusal, forbidden, internal, notFound, statusOf } from './http-refusals.ts';
 import { type AdmissionStage, type ApiAnswer, type ApiRequest, type Obj, type ServerCore, text } from './model.ts';
 import { addFirstNamespaces, tendNamespaces } from './namespace-lifecycle.ts';
 import { createObjectStore, type StoredChange } from './object-store.ts';
 import { mustFitQuotas, tendQuotas } from './quotas.ts';
-import { ApiRefusal, forbidden, internal, notFound, statusOf } from './refusals.ts';
 import { collect } from './removal.ts';
 
 export interface ApiServerOptions {

@@ -1,8 +1,8 @@
 import { apiVersionOf, type KindRow } from '../kinds/kinds.ts';
 import { parseQuantity } from './exact-quantity.ts';
+import { ApiRefusal, badRequest } from './http-refusals.ts';
 import { goType, wrongType } from './metadata.ts';
 import { type ApiRequest, at, isTree, type Tree, tree, trees } from './model.ts';
-import { ApiRefusal, badRequest } from './refusals.ts';
 
 export const largestBody = 3 * 1024 * 1024;
 

@@ -2,6 +2,16 @@ import { apiVersionOf, type KindRow } from '../kinds/kinds.ts';
 import { type Access, review } from './access.ts';
 import { decodeObject, mustBeSmall } from './decoding.ts';
 import { evict } from './disruption.ts';
+import {
+  conflict,
+  internal,
+  invalid,
+  methodNotAllowed,
+  noSuchResource,
+  qualifiedPlural,
+  success,
+  wrong,
+} from './http-refusals.ts';
 import { list, selection } from './listing.ts';
 import {
   type ApiAnswer,
@@ -19,16 +29,6 @@ import {
 } from './model.ts';
 import { endNamespace } from './namespace-lifecycle.ts';
 import { patchOf } from './patching.ts';
-import {
-  conflict,
-  internal,
-  invalid,
-  methodNotAllowed,
-  noSuchResource,
-  qualifiedPlural,
-  success,
-  wrong,
-} from './refusals.ts';
 import { deleteOptionsOf, isDryRun, mustBeTheOne, orphan, remove, removedAnswer } from './removal.ts';
 import { selectorText } from './selectors.ts';
 import { follow } from './watch-stream.ts';

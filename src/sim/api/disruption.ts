@@ -1,4 +1,5 @@
 import { sameValue } from '../../lib/hash.ts';
+import { ApiRefusal, badRequest, internal, success } from './http-refusals.ts';
 import {
   type ApiAnswer,
   count,
@@ -14,7 +15,6 @@ import {
   trees,
 } from './model.ts';
 import type { StoredChange } from './object-store.ts';
-import { ApiRefusal, badRequest, internal, success } from './refusals.ts';
 import { deleteOptionsIn, remove } from './removal.ts';
 import { picks } from './selectors.ts';
 import { change, mustFind } from './writing.ts';

@@ -1,7 +1,7 @@
 import { apiVersionOf, type KindRow } from '../kinds/kinds.ts';
+import { ApiRefusal, badRequest, expired, invalid, problem } from './http-refusals.ts';
 import type { ApiAnswer, Obj, RequestTarget, Tree } from './model.ts';
 import type { ObjectStore } from './object-store.ts';
-import { ApiRefusal, badRequest, expired, invalid, problem } from './refusals.ts';
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
 
 export type ListQuery = Readonly<Record<string, string>>;

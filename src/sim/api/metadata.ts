@@ -1,6 +1,6 @@
 import type { KindRow } from '../kinds/kinds.ts';
+import { type FieldProblem, problem, wrong } from './http-refusals.ts';
 import { isTree, type Meta, type Obj, text, type Tree, trees } from './model.ts';
-import { type FieldProblem, problem, wrong } from './refusals.ts';
 
 /** The fields that only the server writes, or that the path gives. */
 const serversOwn = [

@@ -1,7 +1,7 @@
 import type { KindRow } from '../kinds/kinds.ts';
+import { forbidden } from './http-refusals.ts';
 import { type Obj, type ServerCore, serverItself, stamp } from './model.ts';
 import type { StoredChange } from './object-store.ts';
-import { forbidden } from './refusals.ts';
 import { mustBeTheOne, type RemovalOptions, remove } from './removal.ts';
 import { create } from './writing.ts';
 

@@ -1,9 +1,9 @@
 import { sameValue } from '../../lib/hash.ts';
 import { apiVersionOf, type KindRow } from '../kinds/kinds.ts';
 import { mediaTypeOf, parseJson, wrongShape } from './decoding.ts';
+import { ApiRefusal, badRequest, doesNotApply, invalid, wrong } from './http-refusals.ts';
 import { wrongType } from './metadata.ts';
 import { type ApiRequest, isTree, type Tree } from './model.ts';
-import { ApiRefusal, badRequest, doesNotApply, invalid, wrong } from './refusals.ts';
 
 type Apply = (target: Tree, patch: unknown) => unknown;
 

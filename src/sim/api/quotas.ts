@@ -2,9 +2,9 @@ import { sameValue } from '../../lib/hash.ts';
 import type { KindRow } from '../kinds/kinds.ts';
 import { qosClass } from '../kinds/workload-rules.ts';
 import { addQuantities, formatQuantity, largerQuantity, parseQuantity, type Quantity, zero } from './exact-quantity.ts';
+import { forbidden, qualifiedPlural } from './http-refusals.ts';
 import { count, type Obj, objectsOf, type ServerCore, serverItself, text, type Tree, tree, trees } from './model.ts';
 import type { StoredChange } from './object-store.ts';
-import { forbidden, qualifiedPlural } from './refusals.ts';
 import { change } from './writing.ts';
 
 const quotasOf = (core: ServerCore, namespace: string): Obj[] => objectsOf(core, 'ResourceQuota', namespace);

@@ -2,6 +2,7 @@ import type { OwnerReference } from '../../kube/api.ts';
 import { sameValue } from '../../lib/hash.ts';
 import type { KindRow } from '../kinds/kinds.ts';
 import { parseJson } from './decoding.ts';
+import { conflict, invalid, problem, unsupported } from './http-refusals.ts';
 import { tidy } from './metadata.ts';
 import {
   type ApiAnswer,
@@ -16,7 +17,6 @@ import {
   tree,
 } from './model.ts';
 import type { StoredChange } from './object-store.ts';
-import { conflict, invalid, problem, unsupported } from './refusals.ts';
 
 export interface RemovalOptions {
   dryRun: boolean;

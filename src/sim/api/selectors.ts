@@ -1,6 +1,6 @@
 import type { KindRow } from '../kinds/kinds.ts';
+import { badRequest } from './http-refusals.ts';
 import { at, type Obj, text, tree, trees } from './model.ts';
-import { badRequest } from './refusals.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Matches = (labels: Labels) => boolean;

@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import { apiVersionOf, type KindRow } from '../kinds/kinds.ts';
+import { expired, invalid, problem, statusOf } from './http-refusals.ts';
 import { integer, type ListQuery, revisionOf, selection } from './listing.ts';
 import type { ApiAnswer, Obj, RequestTarget } from './model.ts';
 import { type ObjectStore, type StoredChange, versioned } from './object-store.ts';
-import { expired, invalid, problem, statusOf } from './refusals.ts';
 
 interface Line {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

@@ -1,5 +1,15 @@
 import { sameValue } from '../../lib/hash.ts';
 import { apiVersionOf, hasStatus, type KindRow } from '../kinds/kinds.ts';
+import {
+  alreadyExists,
+  badRequest,
+  type FieldProblem,
+  internal,
+  invalid,
+  modified,
+  notFound,
+  problem,
+} from './http-refusals.ts';
 import { recordWriter } from './managed-fields.ts';
 import {
   checkMetadata,
@@ -21,16 +31,6 @@ import {
   withoutNulls,
   type WriteSettings,
 } from './model.ts';
-import {
-  alreadyExists,
-  badRequest,
-  type FieldProblem,
-  internal,
-  invalid,
-  modified,
-  notFound,
-  problem,
-} from './refusals.ts';
 
 const subjectOf = ({ kind, group }: KindRow, name: string) => ({ kind, group, name });
 

@@ -1,8 +1,8 @@
 import { sameValue } from '../../lib/hash.ts';
 import type { Manifest } from '../../manifests/manifest.ts';
 import type { Schema } from '../../manifests/structural.ts';
+import { type FieldProblem, problem, unsupported, wrong } from '../api/http-refusals.ts';
 import { isTree, type Obj, type Tree } from '../api/model.ts';
-import { type FieldProblem, problem, unsupported, wrong } from '../api/refusals.ts';
 import type { KindRow, KindRules } from './kinds.ts';
 
 /** The parts of a CustomResourceDefinition that this server uses. CEL rules are not among them. */

@@ -1,6 +1,6 @@
 import { type Resource, resources } from '../../kube/resources.ts';
+import type { FieldProblem } from '../api/http-refusals.ts';
 import type { Obj } from '../api/model.ts';
-import type { FieldProblem } from '../api/refusals.ts';
 import {
   budgetRules,
   configMapRules,

@@ -1,7 +1,7 @@
 import { sameValue } from '../../lib/hash.ts';
 import { canonicalQuantity, parseQuantity } from '../api/exact-quantity.ts';
+import { type FieldProblem, problem, unsupported, wrong } from '../api/http-refusals.ts';
 import { isTree, type Obj, text, type Tree, tree, trees } from '../api/model.ts';
-import { type FieldProblem, problem, unsupported, wrong } from '../api/refusals.ts';
 import type { KindRules } from './kinds.ts';
 
 export const namespaceRules: KindRules = {

@@ -1,7 +1,7 @@
 import { sameValue } from '../../lib/hash.ts';
 import { canonicalQuantity, formatQuantity, parseQuantity } from '../api/exact-quantity.ts';
+import { type FieldProblem, problem, unsupported, wrong } from '../api/http-refusals.ts';
 import { count, isTree, type Obj, text, type Tree, tree, trees } from '../api/model.ts';
-import { type FieldProblem, problem, unsupported, wrong } from '../api/refusals.ts';
 import { picks } from '../api/selectors.ts';
 import type { KindRules } from './kinds.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfirms } from '../../../src/approvals/confirms.ts';
 import { createApprovals } from '../../../src/approvals/press.ts';
-import type { Again } from '../../../src/approvals/verbs.ts';
+import type { Again } from '../../../src/kube/remediation.ts';
 import type { Api } from '../../../src/kube/api.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
