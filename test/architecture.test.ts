@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
@@ -288,6 +288,53 @@ test('prettier-ignore stands only on tables of literals', () => {
   assertNone(wrong, 'prettier-ignore on something else');
 });
 
+/** Calls such as `createX({ ...deps })`: the reader cannot see which `current` that part gets. */
+function spreads(path: string, code: string): string[] {
+  const calls = [...withoutTexts(code).matchAll(/(?<![.\w]|function )(create[A-Z]\w*)\((?=\{)/g)];
+  return calls.flatMap(({ 0: start, 1: name, index }) => {
+    const given = bracketsAfter(withoutTexts(code).slice(index + start.length));
+    const ofItsOwn = given
+      .slice(1)
+      .replace(/[[{(][^[\]{}()]*[\]})]/g, '')
+      .replace(/[[{(][^[\]{}()]*[\]})]/g, '');
+    return /\.\.\.\w/.test(ofItsOwn) ? [`src/${path}: ${name}`] : [];
+  });
+}
+
+test('a part is made from what it needs, by name', () => {
+  const ours = sources.filter(({ path }) => folderOf(path) !== 'sim');
+  assertNone(
+    ours.flatMap(({ path, code }) => spreads(path, code)),
+    "parts that are made from somebody else's dependencies",
+  );
+});
+
+test('`current()` always means the configuration in force', () => {
+  const wrong = sources.flatMap(({ path, code }) =>
+    [...code.matchAll(/\bcurrent\??(?:: \(\) => |\(\): )(\w+)/g)]
+      .filter(([, type]) => /^[A-Z]/.test(type!) && type !== 'Config')
+      .map(([text]) => `src/${path}: ${text}`),
+  );
+  assertNone(wrong, 'other meanings of current()');
+});
+
+test('every file that CONTRIBUTING.md names exists', () => {
+  const named = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(
+    /`((?:src|test|docs|scripts|bench)\/[\w./-]+\.\w+)`/g,
+  );
+  const missing = [...named].map(([, path]) => path!).filter((path) => !existsSync(join(root, path)));
+  assertNone(missing, 'files that do not exist');
+});
+
+test("an Event's way to a message is at most 45 files", () => {
+  const [way = ''] =
+    /\*\*An Event's way to a message\*\*[\s\S]*?\*\*A tap's way/.exec(
+      readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'),
+    ) ?? [];
+  const files = new Set([...way.matchAll(/`(src\/[\w./-]+\.ts)`/g)].map(([, path]) => path));
+  assert(files.size > 20 && files.size <= 45, `${files.size} files`);
+});
+
 test('the checks above see what they should (they are not blind)', () => {
   const code =
     "import type { A } from '../notices/message.ts';\nimport {\n  b,\n} from '../kube/api.ts';\nawait import('../app.ts');\n";
@@ -301,5 +348,7 @@ test('the checks above see what they should (they are not blind)', () => {
   assert(crossesAgainstTheFlow(controllerToChat));
   assert.deepEqual(ignored("// prettier-ignore\nconst a = ['(', 1];\nf(2);\n"), ["\nconst a = ['', 1]"]);
   assert.deepEqual(ignored('const a = [f(1)]; // prettier-ignore\n').filter((code) => code.includes('f')).length, 1);
+  assert.deepEqual(spreads('a.ts', 'const a = createA({ b, ...deps });'), ['src/a.ts: createA']);
+  assert.deepEqual(spreads('a.ts', 'const a = createA({ b: () => f({ ...c }) });'), []);
   assert.deepEqual(hits('a.ts', 'const t = Date.now();', reserved[0]!.pattern), ['src/a.ts: const t = Date.now();']);
 });

@@ -22,11 +22,11 @@ export interface Deps {
   /** tapfix's own namespace. */
   namespace: string;
   /** The user of our own credentials. On a laptop it is a person's, and what we propose is not their word for that. */
-  identity?: string;
+  identity?: string | undefined;
   history: History;
   readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
   /** The rule that says "recovered", if not the one of recovery.ts. */
-  judge?: typeof judgeRecovery;
+  judge?: typeof judgeRecovery | undefined;
   /** undefined: the subject is gone. */
   derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined>;
 }

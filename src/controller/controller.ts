@@ -34,15 +34,24 @@ interface Known extends Kept {
 
 /** Changes workloads, and alone writes `status.phase`. All it knows is in the Remediations; what it keeps is an index. */
 export function createController(deps: ControllerDeps): Controller {
-  const { clock, log } = deps;
+  const { api, clock, log, current } = deps;
   const known = new Map<string, Known>();
   let queue: Queue | undefined;
   const lock = createLock();
   const namespaces = (): string[] => [...known.values()].map(({ namespace = '' }) => namespace);
-  const sweep = createSweeper({ ...deps, lock, namespaces });
-  const forget = createRetention({ ...deps, kept: () => [...known.values()] });
+  const sweep = createSweeper({ api, log, lock, current, namespace: deps.namespace, namespaces });
+  const forget = createRetention({ api, log, current, kept: () => [...known.values()] });
   const reconcile = createReconcile({
-    ...deps,
+    api,
+    clock,
+    log,
+    current,
+    namespace: deps.namespace,
+    identity: deps.identity,
+    history: deps.history,
+    readHealth: deps.readHealth,
+    judge: deps.judge,
+    derive: deps.derive,
     lock,
     withRights: createRights(deps),
     events: createEventWriter(deps),

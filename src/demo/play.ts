@@ -65,7 +65,7 @@ async function playAct(act: Act, deps: PlayDeps): Promise<PlayedAct> {
   const before = new Set((await fixesOf(stage)).map(({ metadata }) => metadata.uid));
   const brokeAtMs = clock.now();
   await act.break(stage, clock, signal);
-  const current = async (): Promise<Remediation | undefined> => {
+  const fixNow = async (): Promise<Remediation | undefined> => {
     const fixes = (await fixesOf(stage)).filter(({ metadata }) => !before.has(metadata.uid));
     const replaced = new Set(fixes.map(({ spec }) => spec.follows?.uid));
     return fixes.find(({ metadata }) => !replaced.has(metadata.uid));
@@ -73,14 +73,14 @@ async function playAct(act: Act, deps: PlayDeps): Promise<PlayedAct> {
   if (!(await wait(deps, 'Waiting for tapfix to notice', () => channel.shown() !== undefined)))
     return { act, brokeAtMs };
   const shownAtMs = clock.now();
-  const fix = await untilOver(current, deps);
+  const fix = await untilOver(fixNow, deps);
   channel.close();
   return { act, brokeAtMs, shownAtMs, ...(fix && { fix }) };
 }
 
 /** Waits until the fix is over, whoever decides it and however it ends. With --yes it presses the keys. */
 async function untilOver(
-  current: () => Promise<Remediation | undefined>,
+  fixNow: () => Promise<Remediation | undefined>,
   { channel, pressAfterMs, clock, signal }: PlayDeps,
 ): Promise<Remediation | undefined> {
   let fix: Remediation | undefined;
@@ -95,7 +95,7 @@ async function untilOver(
   }
 
   const isDone = async (): Promise<boolean> => {
-    fix = await current();
+    fix = await fixNow();
     if (pressAfterMs !== undefined) await pressInTime(pressAfterMs);
     return fix !== undefined && (isOver(fix) || !fix.spec.action);
   };

@@ -69,15 +69,36 @@ const apartMs = 2_000;
 
 /** Waits out an incident's patience, reads the live state again, records what is still broken, and sees it to its end. */
 export function createTracker(deps: TrackerDeps): Tracker {
-  const { clock, log, ledger, signal } = deps;
-  const rules = (): Rules => ({ ...deps.current(), muted: deps.muted?.() ?? [] });
+  const { api, clock, log, current, ownNamespace, ledger, signal } = deps;
+  const rules = (): Rules => ({ ...current(), muted: deps.muted?.() ?? [] });
   const episodes = createEpisodes(deps.fixes, deps.putFix);
-  const readings = createReadings({ ...deps, episodes });
-  const sightings = createSightingsWriter({ ...deps, episodes });
-  const recorder = createRecorder({ ...deps, episodes, sightings });
-  const pending = createPending({ ...deps, episodes, readings, recorder });
-  const again = createProposeAgain({ ...deps, episodes, readings, recorder });
-  const open = createOpen({ ...deps, episodes, readings, sightings, recorder, proposeAgain: again });
+  const readings = createReadings({ episodes, current, readHealth: deps.readHealth });
+  const sightings = createSightingsWriter({ api, clock, episodes });
+  const recorder = createRecorder({
+    api,
+    clock,
+    log,
+    current,
+    ownNamespace,
+    identity: deps.identity,
+    derive: deps.derive,
+    episodes,
+    sightings,
+    onRecorded: (failureClass) => deps.onRecorded?.(failureClass),
+  });
+  const pending = createPending({ api, log, episodes, ledger, readings, recorder });
+  const again = createProposeAgain({ api, clock, current, episodes, readings, recorder });
+  const open = createOpen({
+    api,
+    log,
+    current,
+    episodes,
+    readings,
+    sightings,
+    recorder,
+    hasTargetChanged: deps.hasTargetChanged,
+    proposeAgain: again,
+  });
   const early = new Map<string, Pile>(); // one of each, however long the first list takes
   const lookedAt = new Map<string, number>(); // keys that will be looked at again
   let isAdopted = false;
@@ -92,7 +113,18 @@ export function createTracker(deps: TrackerDeps): Tracker {
     onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
   });
   const muted = createMuted();
-  const intake = createIntake({ ...deps, rules, episodes, muted, onIncident: lookInTime });
+  const intake = createIntake({
+    clock,
+    log,
+    rules,
+    ownNamespace,
+    owners: deps.owners,
+    ledger,
+    episodes,
+    muted,
+    onIncident: lookInTime,
+    signal,
+  });
 
   /** A thousand signals of one incident are one look at it: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
@@ -128,7 +160,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
 
   /** Its namespace is no longer watched: it is left as it is, but for what is being done there. */
   function isAbandoned(fix: Remediation): boolean {
-    return !isWatched(deps.current(), fix.metadata.namespace ?? '', deps.ownNamespace) && !isBeingFixed(fix);
+    return !isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) && !isBeingFixed(fix);
   }
 
   return {
@@ -156,12 +188,12 @@ export function createTracker(deps: TrackerDeps): Tracker {
       for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
     },
     reconfigure() {
-      for (const incident of muted.wake(rules(), deps.ownNamespace))
+      for (const incident of muted.wake(rules(), ownNamespace))
         if (!episodes.incidents.has(incident.key) && !episodes.holderOf(incident.key))
           episodes.incidents.set(incident.key, incident);
       for (const [key, incident] of episodes.incidents) {
         if (episodes.holderOf(key)) continue;
-        const now = reconfigured(incident, rules(), deps.ownNamespace);
+        const now = reconfigured(incident, rules(), ownNamespace);
         if (typeof now === 'string') {
           episodes.incidents.delete(key);
           readings.forget(key);

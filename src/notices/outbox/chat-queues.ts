@@ -13,12 +13,14 @@ interface ChatQueues {
   idle(): Promise<void>;
 }
 
+type ChatQueuesDeps = Pick<QueueDeps, 'clock' | 'signal' | 'handle' | 'onError'>;
+
 /** The key of the plan: no Notice is called so. */
 export const planKey = 'plan';
 const perChat = 4;
 const otherQueueMs = 100;
 
-export function createChatQueues({ handle, ...rest }: Omit<QueueDeps, 'concurrency'>): ChatQueues {
+export function createChatQueues({ clock, signal, handle, onError }: ChatQueuesDeps): ChatQueues {
   const underWay = new Set<string>();
   /** A message whose chat has a new id is in two queues for a moment: it would be sent in both. */
   async function once(key: string): Promise<Outcome> {
@@ -30,12 +32,12 @@ export function createChatQueues({ handle, ...rest }: Omit<QueueDeps, 'concurren
       underWay.delete(key);
     }
   }
-  const deps = { ...rest, handle: once };
-  const planning = createQueue({ ...deps, concurrency: 1 });
+  const queueWith = (concurrency: number): Queue => createQueue({ clock, signal, handle: once, onError, concurrency });
+  const planning = queueWith(1);
   const chats = new Map<string, Queue>();
   function queueOf(address: Address): Queue {
     const key = chatKey(address);
-    const queue = chats.get(key) ?? createQueue({ ...deps, concurrency: perChat });
+    const queue = chats.get(key) ?? queueWith(perChat);
     chats.set(key, queue);
     return queue;
   }

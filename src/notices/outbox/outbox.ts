@@ -91,7 +91,19 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const pacing = createPacing();
   const status = createNoticeStatus(deps);
   const times = createChatTimes({ clock, current, fixes, notices, deliveries, pacing, namespace });
-  const sender = createSender({ ...deps, current, ...times, pacing, status });
+  const sender = createSender({
+    clock,
+    current,
+    timeZone: deps.timeZone,
+    namespace,
+    confirms: deps.confirms,
+    pacing,
+    status,
+    postTimes: times.postTimes,
+    editWaitMs: times.editWaitMs,
+    isStormy: times.isStormy,
+    onNotice: deps.onNotice,
+  });
   /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
   const opening = new Map<string, MessageStep & { do: 'open' }>();
   /** The same of members that were added: told elsewhere as well, they would be told twice. */
