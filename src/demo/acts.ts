@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/api.ts';
 import { viewPod } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
 import { mustBecomeTrue } from './patience.ts';
-import { deletePod, type DemoStage, losePods } from './stage.ts';
+import { deletePod, type DemoStage, losePods, touchReplicaSets } from './stage.ts';
 
 export interface Act {
   readonly name: 'rollout' | 'quota' | 'image' | 'crash';
@@ -59,10 +59,7 @@ const quota: Act = {
     const ref = { kind: 'ResourceQuota', namespace, name: quotaName } as const;
     if (await api.get(ref)) await api.delete(ref);
     // A ReplicaSet that was refused waits longer before each try. A change of the object makes it try at once.
-    for (const { metadata } of await api.list<KubeObject>('ReplicaSet', namespace)) {
-      const again = { metadata: { annotations: { 'tapfix.dev/demo': 'try again' } } };
-      await api.patch({ kind: 'ReplicaSet', namespace, name: metadata.name }, 'merge', again);
-    }
+    await touchReplicaSets(api, namespace);
   },
 };
 

@@ -8,7 +8,16 @@ import type { Act } from './acts.ts';
 import type { DemoChannel } from './demo-channel.ts';
 import { waitUntil } from './patience.ts';
 import type { Screen } from './screen.ts';
-import { type DemoStage, isHealthy, openShop, readShop, readyCounts, shop, type ShopPart } from './stage.ts';
+import {
+  isHealthy,
+  openShop,
+  readShop,
+  readyCounts,
+  shop,
+  type ShopPart,
+  type DemoStage,
+  touchReplicaSets,
+} from './stage.ts';
 
 export interface PlayDeps {
   stage: DemoStage;
@@ -20,6 +29,8 @@ export interface PlayDeps {
   pressAfterMs: number | undefined;
   /** A version that has run this long counts as healthy for tapfix. */
   provenMs: number;
+  /** When tapfix last heard of a ReplicaSet. */
+  tapfixHeardAtMs(): number;
   signal: AbortSignal;
 }
 
@@ -47,7 +58,7 @@ export async function play(deps: PlayDeps): Promise<PlayedAct[]> {
   screen.print(`The shop is well: ${readyCounts(parts)}.`);
   const scenes: PlayedAct[] = [];
   for (const [index, act] of acts.entries()) {
-    await pause(deps, deps.provenMs, 'tapfix sees how the shop does when it is well');
+    await untilProven(deps);
     if (signal.aborted) break;
     const number = acts.length > 1 ? `Act ${index + 1} of ${acts.length}. ` : '';
     screen.print(`\n${wrap(`${number}${act.title}`, '', '', screen.width).join('\n')}\n`);
@@ -149,9 +160,31 @@ async function wait(deps: PlayDeps, words: string, isTrue: () => Promise<boolean
   return ok;
 }
 
-async function pause(deps: PlayDeps, ms: number, words: string): Promise<void> {
-  const untilMs = deps.clock.now() + ms;
-  await wait(deps, words, () => deps.clock.now() >= untilMs);
+/** An API server that has not answered for this long was away. */
+const outageMs = 1_000;
+
+/**
+ * Waits until tapfix has watched the healthy shop long enough to know the way back. tapfix counts from the first change that
+ * it hears of, and again after each outage, so the demo makes a change then.
+ */
+async function untilProven(deps: PlayDeps): Promise<void> {
+  const { stage, clock, provenMs, tapfixHeardAtMs } = deps;
+  let answeredAtMs = clock.now();
+  let touchedAtMs: number | undefined;
+  let provenAtMs: number | undefined;
+  await wait(deps, 'tapfix sees how the shop does when it is well', async () => {
+    await readShop(stage.api, stage.namespace);
+    const nowMs = clock.now();
+    const wasAway = nowMs - answeredAtMs >= outageMs;
+    answeredAtMs = nowMs;
+    if (touchedAtMs === undefined || wasAway) {
+      touchedAtMs = nowMs;
+      provenAtMs = undefined;
+      await touchReplicaSets(stage.api, stage.namespace);
+    }
+    if (tapfixHeardAtMs() >= touchedAtMs) provenAtMs ??= clock.now() + provenMs;
+    return provenAtMs !== undefined && clock.now() >= provenAtMs;
+  });
 }
 
 const fixesOf = ({ api, namespace }: DemoStage): Promise<Remediation[]> =>

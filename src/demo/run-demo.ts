@@ -62,6 +62,8 @@ export async function runDemo(deps: DemoDeps): Promise<number> {
   const ended = new AbortController(); // ends tapfix when the last act is over
   const eitherEnd = AbortSignal.any([signal, ended.signal]);
   const channel = createDemoChannel({ screen, clock, by: stage.identity, pressAfterMs, signal: eitherEnd });
+  const metrics = createMetrics();
+  const silences = new Map<string, () => number>();
   const tapfix = runTapfix({
     role: 'all',
     api: stage.tapfixApi,
@@ -71,7 +73,13 @@ export async function runDemo(deps: DemoDeps): Promise<number> {
     ownNamespace: 'tapfix',
     identity: stage.identity,
     timeZone,
-    metrics: createMetrics(),
+    metrics: {
+      ...metrics,
+      watchSilence(kind, silentMs) {
+        silences.set(kind, silentMs);
+        metrics.watchSilence(kind, silentMs);
+      },
+    },
     readiness: createReadiness(),
     channels: new Map([['console', channel]]),
     signal: eitherEnd,
@@ -80,7 +88,18 @@ export async function runDemo(deps: DemoDeps): Promise<number> {
   const releaseKeyboard = isAutomatic ? () => undefined : readKeys(deps, channel.press);
   try {
     const provenMs = config.recovery.stableFor + 1_000;
-    const scenes = await play({ stage, acts, clock, screen, channel, pressAfterMs, provenMs, signal });
+    const tapfixHeardAtMs = (): number => clock.now() - (silences.get('revisions')?.() ?? Number.POSITIVE_INFINITY);
+    const scenes = await play({
+      stage,
+      acts,
+      clock,
+      screen,
+      channel,
+      pressAfterMs,
+      provenMs,
+      tapfixHeardAtMs,
+      signal,
+    });
     if (signal.aborted || scenes.length === 0) return 0;
     const { at } = timesIn(timeZone, clock.now());
     const rightsLeft = await countRights(stage);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Api, isNotFound, type KubeObject, type Reader, type Writer } from '../kube/api.ts';
 import { viewDeployment } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -90,4 +91,11 @@ export async function deletePod(api: Writer, namespace: string, name: string): P
   await api.delete({ kind: 'Pod', namespace, name }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
+}
+
+/** Changes an annotation of each ReplicaSet. Its controller looks at it again at once, and so does everybody who watches. */
+export async function touchReplicaSets(api: Reader & Writer, namespace: string): Promise<void> {
+  const touched = { metadata: { annotations: { 'tapfix.dev/demo': randomUUID() } } };
+  for (const { metadata } of await api.list<KubeObject>('ReplicaSet', namespace))
+    await api.patch({ kind: 'ReplicaSet', namespace, name: metadata.name }, 'merge', touched);
 }

@@ -25,13 +25,21 @@ const approve: Button = { label: 'Approve undo', data: 'a:uid:hash' };
 const confirm: Button = { label: 'Yes', data: 'c:uid' };
 
 /** A stage whose shop and Remediations are what the test says. */
-function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => undefined } = {}) {
+function aPlay({
+  isReady = true,
+  isTTY = false,
+  acts = 1,
+  onBreak = (): void => undefined,
+  away = { fromMs: 0, toMs: 0 },
+} = {}) {
   const clock = fakeClock();
+  const startedAtMs = clock.now();
   const stop = new AbortController();
   const terminal = aTerminal({ isTTY });
   const screen = createScreen(terminal);
   const pressAfterMs = 6_000;
   const channel = createDemoChannel({ screen, clock, by: 'you', pressAfterMs, signal: stop.signal });
+  const tapfix = { isConnected: true };
   const fixes: Remediation[] = [];
   const act = {
     name: 'rollout',
@@ -42,7 +50,12 @@ function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => 
   } satisfies Act;
   const api = {
     create: async () => undefined,
-    list: async (kind: string) => (kind === 'Deployment' ? shop.map((part) => deployment(part, isReady)) : fixes),
+    patch: async () => undefined,
+    list: async (kind: string) => {
+      const sinceMs = clock.now() - startedAtMs;
+      if (sinceMs >= away.fromMs && sinceMs < away.toMs) await clock.sleep(away.toMs - sinceMs);
+      return kind === 'Deployment' ? shop.map((part) => deployment(part, isReady)) : fixes;
+    },
   };
   const stage = { api, namespace: 'shop', container: () => ({}) } as unknown as DemoStage;
   const scenes = play({
@@ -53,10 +66,11 @@ function aPlay({ isReady = true, isTTY = false, acts = 1, onBreak = (): void => 
     channel,
     pressAfterMs,
     provenMs: 1_000,
+    tapfixHeardAtMs: () => (tapfix.isConnected ? clock.now() : startedAtMs),
     signal: stop.signal,
   });
   void scenes.catch(() => undefined);
-  return { clock, stop, channel, fixes, scenes, printed: () => terminal.lines().join('\n') };
+  return { clock, stop, tapfix, channel, fixes, scenes, printed: () => terminal.lines().join('\n') };
 }
 
 test('a shop that is left before it has opened is not called well', async () => {
@@ -175,4 +189,23 @@ test('before each act tapfix sees for a while how the shop does when it is well:
   stop.abort();
   await clock.advance(1_000);
   await scenes;
+});
+
+test('after an outage the watching of the healthy shop begins again, once tapfix has heard of it', async () => {
+  const brokenAfterMs: number[] = [];
+  const away = { fromMs: 400, toMs: 10_400 };
+  const play = aPlay({ away, onBreak: () => void brokenAfterMs.push(play.clock.now() - startedAtMs) });
+  const { clock, scenes, stop, tapfix } = play;
+  const startedAtMs = clock.now();
+  await clock.advance(100);
+  tapfix.isConnected = false;
+  await clock.advance(16_900);
+  assert.deepEqual(brokenAfterMs, []);
+  tapfix.isConnected = true;
+  await clock.advance(5_000);
+  stop.abort();
+  await clock.advance(1_000);
+  await scenes;
+  assert.equal(brokenAfterMs.length, 1);
+  assert.ok(brokenAfterMs[0]! >= 18_000 && brokenAfterMs[0]! < 19_000, `${brokenAfterMs[0]} ms`);
 });
