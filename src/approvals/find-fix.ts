@@ -13,7 +13,7 @@ import { type Refusal, refuse } from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
 import type { Request, VerbResult } from './verbs.ts';
 
-/** What all commands are handed. */
+/** Everything that a command may use. */
 export interface CommandDeps {
   clock: Clock;
   current: () => Config;
@@ -34,7 +34,7 @@ export interface CommandDeps {
   status(): string[];
 }
 
-/** One thing that can be written: one file, and one row in commands/table.ts. */
+/** A command that people can write. Each has a row in the table of commands.ts. */
 export interface CommandRow extends CommandHint {
   /** What may or must follow its name. */
   takes: string;

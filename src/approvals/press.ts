@@ -25,8 +25,6 @@ export function authorise(facts: PressFacts, rules: readonly Rule[]): Verdict {
   return { ok: true, entry: entryFor({ ...facts, fix }) };
 }
 
-/** What a button's payload means. Cards write it (notices/payload.ts), presses read it: one file knows the format. */
-
 export interface ApprovalsDeps extends Desk {
   log: Log;
   fixByUid: (uid: string) => Remediation | undefined;

@@ -96,7 +96,7 @@ export interface Desk {
 /** `decision` is a metric's label and a word of the audit line. */
 export type VerbResult = Refusal | ({ ok: true; decision: string; say: string } & Pick<Answer, 'show' | 'inPlace'>);
 
-/** What a button means: its rules, and what it does. One file each, and a row in verbs/table.ts. */
+/** A verb is what a button means: its rules, and what it does. Each has a row in the table below. */
 interface Verb {
   rules: readonly Rule[];
   /** It only shows something: RBAC is not asked whether its reader may approve. */

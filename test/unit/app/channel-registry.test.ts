@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChannelRegistry } from '../../src/app/channel-registry.ts';
-import type { Channel, ChannelName } from '../../src/channels/channel.ts';
-import { createMetrics } from '../../src/ops/metrics.ts';
-import { createReadiness } from '../../src/ops/readiness.ts';
-import { fakeClock } from '../support/fake-clock.ts';
+import { createChannelRegistry } from '../../../src/app/channel-registry.ts';
+import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import { createReadiness } from '../../../src/ops/readiness.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 function aChannel(name: ChannelName, log: string[], id: string = name): Channel {
   return {
