@@ -1,4 +1,4 @@
-import { isForbidden, type KubeObject, type ObjectMeta, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type ObjectMeta, type Reader } from '../kube/api.ts';
 import type { ActionRefusal } from './action.ts';
 import { no } from './action.ts';
 
@@ -49,10 +49,6 @@ export function offLimits(what: string, meta: Marked): ActionRefusal | undefined
 
 /** Without the right to read it we go on: the API server refuses a write to a protected namespace anyway. */
 export async function readNamespaceLabels(reader: Reader, name: string): Promise<Record<string, string>> {
-  try {
-    return (await reader.get<KubeObject>({ kind: 'Namespace', name }))?.metadata.labels ?? {};
-  } catch (error) {
-    if (isForbidden(error)) return {};
-    throw error;
-  }
+  const live = await reader.get<KubeObject>({ kind: 'Namespace', name }).catch(ifForbidden(undefined));
+  return live?.metadata.labels ?? {};
 }

@@ -3,6 +3,7 @@ import type { Channels } from '../channels/channels.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Readiness } from '../ops/readiness.ts';
+import { stopped } from './stop.ts';
 
 interface ChannelRegistryDeps {
   clock: Clock;
@@ -31,11 +32,7 @@ export function createChannelRegistry({ clock, metrics, readiness, signal }: Cha
   let receiving: { handlers: Handlers; listed: Promise<unknown> } | undefined;
 
   async function run(channel: Channel, ending: AbortSignal): Promise<void> {
-    const aborted = new Promise<void>((resolve) => {
-      if (ending.aborted) resolve();
-      else ending.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await Promise.race([receiving?.listed, aborted]);
+    await Promise.race([receiving?.listed, stopped(ending)]);
     if (receiving && !ending.aborted) await channel.run(receiving.handlers, ending);
   }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, inTime } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -8,12 +8,9 @@ export const graceMs = 3_000;
 
 /** Whether everything that is under way ended by itself, once we were asked to stop. */
 export async function endInTime(loops: readonly Promise<void>[], clock: Clock, signal: AbortSignal): Promise<boolean> {
-  const late = async (): Promise<boolean> => {
-    await stopped(signal);
-    await clock.sleep(graceMs);
-    return false;
-  };
-  return Promise.race([Promise.all(loops).then(() => true), late()]);
+  const all = Promise.all(loops).then(() => true);
+  const late = stopped(signal).then(() => inTime({ clock, ms: graceMs, late: false }, () => all));
+  return Promise.race([all, late]);
 }
 
 /** Resolves when we were asked to stop. */

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Api } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
 import { type Remediation, whoIsOnIt } from '../kube/remediation.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, inTime } from '../lib/clock.ts';
 import { counted } from '../lib/text.ts';
 import type { Questions } from '../notices/cards/card-context.ts';
 import { needsSomebody } from '../notices/cards/head.ts';
@@ -132,10 +132,7 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
     if (!known) return members;
     const { namespace, name } = known.metadata;
     const read = deps.api.get<Remediation>({ kind: 'Remediation', ...(namespace && { namespace }), name });
-    const patience = new AbortController();
-    const late = clock.sleep(readingMs, patience.signal).then(() => undefined);
-    const live = await Promise.race([read.catch(() => undefined), late]);
-    patience.abort();
+    const live = await inTime({ clock, ms: readingMs, late: undefined }, () => read.catch(() => undefined));
     return live?.metadata.uid === uid ? members.map((fix) => (fix === known ? live! : fix)) : members;
   }
 

@@ -3,6 +3,7 @@ import type { Approver } from '../config/schema.ts';
 import { ApiError } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
+import { inTime } from '../lib/clock.ts';
 import { RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { decodePress } from '../notices/payload.ts';
@@ -67,26 +68,21 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const { press, payload } = request;
     const fix = deps.fixByUid(payload.uid);
     const auditLate = (said: VerbResult): void => void (said.ok && audit(press, fix, said));
-    const said = await inTime((late) => decide(request, fix, late), auditLate);
+    const said = await decideInTime((late) => decide(request, fix, late), auditLate);
     return answerOf(audit(press, fix, said));
   }
 
   /** After the patience nothing more is started; a patch that is under way may still land, and the next reading decides. */
-  async function inTime(
+  async function decideInTime(
     work: (late: AbortSignal) => Promise<VerbResult>,
     onLate: (said: VerbResult) => void,
   ): Promise<VerbResult> {
-    const late = new AbortController();
-    const answered = new AbortController();
-    const timeout = clock.sleep(patienceMs, answered.signal).then((): VerbResult => {
-      late.abort();
-      return unclear('The cluster did not answer in time');
+    const late = unclear('The cluster did not answer in time');
+    return inTime({ clock, ms: patienceMs, late }, async (isLate) => {
+      const said = await work(isLate).catch(outcomeOf);
+      if (isLate.aborted) onLate(said);
+      return said;
     });
-    const answer = work(late.signal).catch(outcomeOf);
-    const said = await Promise.race([answer, timeout]);
-    answered.abort();
-    if (late.signal.aborted) void answer.then(onLate);
-    return said;
   }
 
   async function decide(request: Request, seen: Remediation | undefined, late: AbortSignal): Promise<VerbResult> {

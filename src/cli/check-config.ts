@@ -3,7 +3,7 @@ import { humanConfig, humanDuration } from '../config/human.ts';
 import { loadConfig } from '../config/load.ts';
 import { classNames, type Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
-import { ApiError, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
+import { ApiError, ifForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
@@ -55,10 +55,7 @@ async function matchingIn(context: string, config: Config): Promise<string[]> {
 /** Which namespaces are watched with this configuration at this moment, as comments: the rest of the page is YAML. */
 export async function namespacesNow(reader: Pick<Reader, 'list'>, config: Config, own: string): Promise<string[]> {
   const { include } = config.namespaces;
-  const all = await reader.list<KubeObject>('Namespace').catch((error: unknown) => {
-    if (!isForbidden(error)) throw error;
-    return undefined;
-  });
+  const all = await reader.list<KubeObject>('Namespace').catch(ifForbidden(undefined));
   if (!all) return ['# which namespaces match now is not known: you may not list namespaces'];
   const names = all.map(({ metadata }) => metadata.name).sort();
   const matching = names.filter((name) => isSelected(config, name, own));

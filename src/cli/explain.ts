@@ -4,7 +4,7 @@ import { gather, type GatherDeps } from '../explain/examine.ts';
 import { explained, ledgerLines, pageOf, rows } from '../explain/explanation.ts';
 import { parseTarget } from '../explain/findings.ts';
 import { partsOf } from '../incidents/key.ts';
-import { ApiError, hasCode, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
+import { ApiError, hasCode, ifForbidden, isForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
 import { mutesIn, mutesKey, mutesName } from '../kube/mutes.ts';
@@ -87,10 +87,7 @@ async function mutedNow(reader: Reader, namespace: string): Promise<string[]> {
 
 /** undefined: it is not there, or not for you to read. */
 async function readConfigMap(reader: Reader, namespace: string, name: string): Promise<ConfigMap | undefined> {
-  return reader.get<ConfigMap>({ kind: 'ConfigMap', namespace, name }).catch((error: unknown) => {
-    if (isForbidden(error)) return undefined;
-    throw error;
-  });
+  return reader.get<ConfigMap>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden(undefined));
 }
 
 async function booksOf(key: string, base: string, ownNamespace: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { autoscalerTroubles } from '../health/cluster.ts';
-import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { num, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
 import { viewAutoscaler } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
@@ -90,9 +90,6 @@ export async function readAutoscalerOf(
   namespace: string,
   { kind, name }: { kind: string; name: string },
 ): Promise<string | undefined> {
-  const all = await reader.list<KubeObject>('HorizontalPodAutoscaler', namespace).catch((error: unknown) => {
-    if (isForbidden(error)) return [];
-    throw error;
-  });
+  const all = await reader.list<KubeObject>('HorizontalPodAutoscaler', namespace).catch(ifForbidden([]));
   return all.find((one) => targetOf(one)['kind'] === kind && targetOf(one)['name'] === name)?.metadata.name;
 }

@@ -1,4 +1,4 @@
-import { isForbidden, type KubeObject, type ManagedFields, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type ManagedFields, type Reader } from '../kube/api.ts';
 import { num, obj, specIn, str, timeMs } from '../kube/raw.ts';
 import type { PodTemplate } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
@@ -128,7 +128,7 @@ async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entr
   const names = namesIn(object).slice(0, mostRead);
   const found: Entry[] = [];
   for (const name of names) {
-    const config = await reader.get<KubeObject>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden);
+    const config = await reader.get<KubeObject>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden('forbidden'));
     if (config === 'forbidden') break;
     const edit = config && editOfConfig(config);
     if (edit) found.push(edit);
@@ -151,11 +151,6 @@ function editOfConfig(config: KubeObject): Entry | undefined {
   if (!writer || !wasLater(writer, config)) return undefined;
   return { atMs: writer.atMs, text: `ConfigMap ${config.metadata.name} edited (${writer.by})` };
 }
-
-const ifForbidden = (error: unknown): 'forbidden' => {
-  if (isForbidden(error)) return 'forbidden';
-  throw error;
-};
 
 /** What was changed lately of a workload, and of the ConfigMaps that it needs where they may be read. */
 export async function lastChanges(reader: Reader, workload: Workload, nowMs: number): Promise<string[]> {

@@ -8,7 +8,7 @@ import {
 import { isFinished } from '../health/pod.ts';
 import { type LiveHealth, summed, type Trouble } from '../health/trouble.ts';
 import { gone } from '../health/workload-health.ts';
-import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import type { Kind } from '../kube/resources.ts';
 import {
   type ClaimView,
@@ -40,15 +40,10 @@ const judged = (found: readonly Trouble[], nowMs: number, affected: string[] = [
 async function readNamed(reader: Reader, kind: Kind, { namespace, object }: HealthSubject) {
   const found = await reader
     .get<KubeObject>({ kind, ...(namespace && { namespace }), name: object.name })
-    .catch(ifForbidden);
+    .catch(ifForbidden('unreadable'));
   if (found === 'unreadable') return found;
   return found && (!object.uid || found.metadata.uid === object.uid) ? found : 'gone';
 }
-
-const ifForbidden = (error: unknown): 'unreadable' => {
-  if (isForbidden(error)) return 'unreadable';
-  throw error;
-};
 
 /** Its pods are down with it, whatever their containers' last words were. */
 export async function readNodeHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
@@ -69,7 +64,7 @@ const living = (pods: readonly KubeObject[]): PodView[] =>
   pods.flatMap((pod) => viewPod(pod) ?? []).filter((pod) => !isFinished(pod));
 
 async function readClass(reader: Reader, name: string): Promise<KnownClass> {
-  const found = await reader.get<KubeObject>({ kind: 'StorageClass', name }).catch(ifForbidden);
+  const found = await reader.get<KubeObject>({ kind: 'StorageClass', name }).catch(ifForbidden('unreadable'));
   if (found === 'unreadable') return 'unknown';
   return (found && viewStorageClass(found)) ?? 'missing';
 }

@@ -1,5 +1,5 @@
 import { isFinished } from '../health/pod.ts';
-import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { arr, type Raw, specIn, statusIn, str, timeMs } from '../kube/raw.ts';
 import { viewPod } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
@@ -62,14 +62,11 @@ export async function readNode(reader: Reader, target: { name: string; uid: stri
 }
 
 async function readPodsOn(reader: Reader, name: string): Promise<NodeFacts['pods']> {
-  try {
-    const pods = await reader.list<KubeObject>('Pod', undefined, { fieldSelector: `spec.nodeName=${name}` });
-    return pods.flatMap((raw) => {
-      const pod = viewPod(raw);
-      return !pod || isFinished(pod) ? [] : [{ namespace: pod.namespace, workload: workloadOf(raw) }];
-    });
-  } catch (error) {
-    if (isForbidden(error)) return undefined; // rights in a few namespaces only
-    throw error;
-  }
+  const fieldSelector = `spec.nodeName=${name}`;
+  // Forbidden where tapfix has rights in a few namespaces only.
+  const pods = await reader.list<KubeObject>('Pod', undefined, { fieldSelector }).catch(ifForbidden(undefined));
+  return pods?.flatMap((raw) => {
+    const pod = viewPod(raw);
+    return !pod || isFinished(pod) ? [] : [{ namespace: pod.namespace, workload: workloadOf(raw) }];
+  });
 }

@@ -1,4 +1,4 @@
-import { isForbidden, type KubeObject, type ListSelector, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type ListSelector, type Reader } from '../kube/api.ts';
 import { controllerOf } from '../kube/raw.ts';
 import { isKnownKind, type Kind, qualifiedKind, type Ref } from '../kube/resources.ts';
 import type { PodView } from '../kube/views.ts';
@@ -112,14 +112,9 @@ export async function listWithin(
   fieldSelector?: string,
 ): Promise<KubeObject[]> {
   const selector = fieldSelector === undefined ? {} : { fieldSelector };
-  const lists = reach.scopes.map((scope) => reader.list<KubeObject>(kind, scope, selector).catch(unlessForbidden));
+  const lists = reach.scopes.map((scope) => reader.list<KubeObject>(kind, scope, selector).catch(ifForbidden([])));
   return (await Promise.all(lists)).flat().filter(({ metadata }) => reach.isSelected(metadata.namespace ?? ''));
 }
-
-const unlessForbidden = (error: unknown): KubeObject[] => {
-  if (isForbidden(error)) return [];
-  throw error;
-};
 
 const longestChain = 5;
 

@@ -1,6 +1,6 @@
 import { claimTroubles } from '../health/cluster.ts';
 import { missingStorageClassIn } from '../health/event-words.ts';
-import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { arr, obj, specIn, statusIn, str } from '../kube/raw.ts';
 import { viewClaim } from '../kube/views.ts';
 import { counted, line } from '../lib/text.ts';
@@ -162,11 +162,7 @@ const mounts = (pod: KubeObject, claim: string): boolean =>
 
 /** The claims of the whole cluster that wait for this StorageClass; undefined when they may not be listed. */
 export async function readClaimsOf(reader: Reader, storageClass: string): Promise<KubeObject[] | undefined> {
-  try {
-    const all = await reader.list<KubeObject>('PersistentVolumeClaim');
-    return all.filter((claim) => classOf(claim) === storageClass && statusIn(claim)['phase'] !== 'Bound');
-  } catch (error) {
-    if (isForbidden(error)) return undefined; // rights in a few namespaces only
-    throw error;
-  }
+  // Forbidden where tapfix has rights in a few namespaces only.
+  const all = await reader.list<KubeObject>('PersistentVolumeClaim').catch(ifForbidden(undefined));
+  return all?.filter((claim) => classOf(claim) === storageClass && statusIn(claim)['phase'] !== 'Bound');
 }

@@ -1,6 +1,6 @@
 import { isFinished } from '../health/pod.ts';
 import type { WorkloadCounts } from '../health/workload-health.ts';
-import { isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { conditionIn, controllerOf, hasCondition, num, obj, type Raw, timeMs } from '../kube/raw.ts';
 import { isKnownKind, type Kind } from '../kube/resources.ts';
 import {
@@ -31,7 +31,8 @@ const withControllerRevisions: ReadonlySet<string> = new Set(['StatefulSet', 'Da
 /** Newest first; none of what keeps no such history. */
 export async function readControllerRevisions(reader: Reader, object: KubeObject): Promise<Kept[]> {
   if (!withControllerRevisions.has(object.kind ?? '')) return [];
-  const all = await reader.list<KubeObject>('ControllerRevision', object.metadata.namespace).catch(unlessForbidden);
+  // An older installation's rights may lack this list: then no history is known.
+  const all = await reader.list<KubeObject>('ControllerRevision', object.metadata.namespace).catch(ifForbidden([]));
   return all
     .filter(({ metadata }) => controllerOf(metadata)?.uid === object.metadata.uid)
     .map((one) => {
@@ -42,12 +43,6 @@ export async function readControllerRevisions(reader: Reader, object: KubeObject
     })
     .sort((a, b) => b.revision - a.revision);
 }
-
-/** Rights may be older than this question: then it is not answered. */
-const unlessForbidden = (error: unknown): [] => {
-  if (isForbidden(error)) return [];
-  throw error;
-};
 
 /** A StatefulSet labels its pods with the name of the revision, a DaemonSet with the hash at the end of it. */
 const isOf = ({ name }: Kept, { revision }: PodFacts): boolean =>

@@ -8,7 +8,7 @@ import { fold, type Incident, type SeenClass } from '../incidents/incident.ts';
 import { judgeSignal, type IncidentPlace, spaceOf } from '../incidents/intake.ts';
 import { incidentKey, isClusterScoped, numberOf } from '../incidents/key.ts';
 import { isAffectedBy, sharedCauseOf, whyNotRecorded } from '../incidents/pending.ts';
-import { hasCode, isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import { hasCode, ifForbidden, isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { viewNotice } from '../kube/notice.ts';
 import { createOwnerResolver, type Root } from '../kube/owners.ts';
 import { isCleared, type Remediation, type RemediationSpec, viewRemediation } from '../kube/remediation.ts';
@@ -96,11 +96,12 @@ async function drafted(
 ): Promise<RemediationSpec | undefined> {
   const { key, namespace, object, firstSeenMs } = incident;
   const { class: failureClass, severity, reason, message } = as;
+  // Whoever asks may read less than the watcher: then what the watcher would propose is not known here.
   const derived = as.readable
     ? await derive(
         { namespace, class: failureClass, object },
         { reader, history: createHistory(), config, nowMs },
-      ).catch(unlessForbidden)
+      ).catch(ifForbidden(undefined))
     : { diagnosis: message, changed: [], evidence: [], rationale: 'nothing safe is known for this event reason' };
   if (!derived) return undefined;
   const about = { key, object, firstSeenMs, class: failureClass, severity, reason, message };
@@ -115,12 +116,6 @@ async function drafted(
     nowMs,
   });
 }
-
-/** Whoever asks may see less than the watcher does: then what it would propose is not known here. */
-const unlessForbidden = (error: unknown): undefined => {
-  if (isForbidden(error)) return undefined;
-  throw error;
-};
 
 const liveUid = async (reader: Reader, namespace: string, { kind, name }: Root): Promise<string> =>
   isKnownKind(kind) ? ((await reader.get<KubeObject>({ kind, namespace, name }))?.metadata.uid ?? '') : '';

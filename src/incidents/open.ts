@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/trouble.ts';
-import { type Api, type KubeObject, unlessForbidden } from '../kube/api.ts';
+import { type Api, ifForbidden, type KubeObject } from '../kube/api.ts';
 import {
   isAskedAgain,
   isBeingFixed,
@@ -200,7 +200,7 @@ export function createOpen(deps: OpenDeps) {
     const seen = incidentOf(fix);
     const { kind, name } = seen.object;
     const live = isKnownKind(kind)
-      ? await api.get<KubeObject>({ kind, namespace: seen.namespace, name }).catch(unlessForbidden)
+      ? await api.get<KubeObject>({ kind, namespace: seen.namespace, name }).catch(ifForbidden(undefined))
       : undefined;
     if (live)
       episodes.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });

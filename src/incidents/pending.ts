@@ -1,4 +1,4 @@
-import { type Api, isForbidden, type KubeObject, unlessForbidden } from '../kube/api.ts';
+import { type Api, ifForbidden, type KubeObject } from '../kube/api.ts';
 import type { Root } from '../kube/owners.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { isKnownKind } from '../kube/resources.ts';
@@ -15,12 +15,6 @@ import type { Recorder } from './recorder.ts';
 const ignoreAnnotation = 'tapfix.dev/ignore';
 const hasIgnore = (object: KubeObject | null | undefined): boolean =>
   object?.metadata.annotations?.[ignoreAnnotation] === 'true';
-
-/** With rights in a few namespaces only, the namespace itself may not be readable: then its annotations say nothing. */
-const unknownIfForbidden = (error: unknown): null => {
-  if (isForbidden(error)) return null;
-  throw error;
-};
 
 async function everyOne<T>(items: readonly T[], holds: (item: T) => Promise<boolean>): Promise<boolean> {
   for (const item of items) if (!(await holds(item))) return false;
@@ -41,8 +35,9 @@ export async function whyNotRecorded(
   return isIgnored ? SignalOutcome.ignoredByAnnotation : undefined;
 }
 
+/** null if the namespace may not be read (rights in a few namespaces only): then its annotations say nothing. */
 const readNamespace = (api: Pick<Api, 'get'>, name: string): Promise<KubeObject | null | undefined> =>
-  api.get<KubeObject>({ kind: 'Namespace', name }).catch(unknownIfForbidden);
+  api.get<KubeObject>({ kind: 'Namespace', name }).catch(ifForbidden(null));
 
 /** "Deployment/api", or of a cause that has no namespace of its own "shop/Deployment/api". */
 async function isIgnoredByItself(api: Pick<Api, 'get'>, own: string, workload: string): Promise<boolean> {
@@ -50,7 +45,9 @@ async function isIgnoredByItself(api: Pick<Api, 'get'>, own: string, workload: s
   const [kind = '', name = ''] = parts.slice(-2);
   const namespace = parts.length > 2 ? parts[0]! : own;
   if (namespace !== own && hasIgnore(await readNamespace(api, namespace))) return true;
-  return isKnownKind(kind) && hasIgnore(await api.get<KubeObject>({ kind, namespace, name }).catch(unlessForbidden));
+  return (
+    isKnownKind(kind) && hasIgnore(await api.get<KubeObject>({ kind, namespace, name }).catch(ifForbidden(undefined)))
+  );
 }
 
 /** What a workload looks like that a shared cause keeps from its pods: no news of its own. */
@@ -130,7 +127,9 @@ export function createPending({ api, log, episodes, ledger, readings, recorder }
   /** An event names a quota, or an owner by its pods' names, without a uid: the live one is what it means. */
   async function withUid({ namespace, object }: Incident): Promise<Root> {
     if (object.uid || !isKnownKind(object.kind)) return object;
-    const live = await api.get<KubeObject>({ kind: object.kind, namespace, name: object.name }).catch(unlessForbidden);
+    const live = await api
+      .get<KubeObject>({ kind: object.kind, namespace, name: object.name })
+      .catch(ifForbidden(undefined));
     return { ...object, uid: live?.metadata.uid ?? '' };
   }
 

@@ -65,11 +65,13 @@ export const noSuchPath = 'NoSuchPath';
 export const isNotFound = (error: unknown): boolean => hasCode(error, 404) && (error as ApiError).reason !== noSuchPath;
 export const isConflict = (error: unknown): boolean => hasCode(error, 409);
 export const isForbidden = (error: unknown): boolean => hasCode(error, 403);
-/** For a `catch`: what may not be read is as good as not there. */
-export const unlessForbidden = (error: unknown): undefined => {
-  if (isForbidden(error)) return undefined;
-  throw error;
-};
+/** For a `catch`: `instead` is the result of a read that is forbidden to us. Every other error is thrown on. */
+export const ifForbidden =
+  <const T>(instead: T) =>
+  (error: unknown): T => {
+    if (isForbidden(error)) return instead;
+    throw error;
+  };
 
 /** Reading only: what diagnosis and every pure decision's gatherer is handed. */
 export interface Reader {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
-import { hasCode, isForbidden, type KubeObject, type OwnerReference, type Reader, unlessForbidden } from './api.ts';
+import { hasCode, ifForbidden, type KubeObject, type OwnerReference, type Reader } from './api.ts';
 import { controllerOf } from './raw.ts';
 import { isKnownKind, qualifiedKind } from './resources.ts';
 
@@ -164,7 +164,7 @@ function createOwnersByName(
     const before = known.get(of);
     if (before && clock.now() - before.readAtMs < believedMs) return before.live;
     const live = isKnownKind(kind)
-      ? await reader.get<Live>({ kind, namespace, name }).catch(unlessForbidden)
+      ? await reader.get<Live>({ kind, namespace, name }).catch(ifForbidden(undefined))
       : undefined;
     known.set(of, { live, readAtMs: clock.now() });
     return live;
@@ -187,7 +187,7 @@ function createOwnersByName(
   async function rootsOfCut(namespace: string, pod: string): Promise<(Root | undefined)[]> {
     const found: (Root | undefined)[] = [];
     for (const kind of longNamingKinds) {
-      for (const live of (await reader.list<Live>(kind, namespace).catch(unlessForbidden)) ?? []) {
+      for (const live of (await reader.list<Live>(kind, namespace).catch(ifForbidden(undefined))) ?? []) {
         const { name, uid } = live.metadata;
         if (couldHaveNamed({ kind, name, indexed: isIndexed(live) }, pod))
           found.push(await rootOf(namespace, { kind, name, uid }));
@@ -244,7 +244,9 @@ export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_00
 
   async function readOwner(namespace: string, object: Root): Promise<Root | null | 'gone'> {
     if (!isKnownKind(object.kind)) return null; // a custom owner: as far as its reference takes us
-    const live = await reader.get<KubeObject>({ kind: object.kind, namespace, name: object.name }).catch(unreadable);
+    const live = await reader
+      .get<KubeObject>({ kind: object.kind, namespace, name: object.name })
+      .catch(ifForbidden('unreadable'));
     if (live === 'unreadable') return null;
     if (!live || (object.uid && live.metadata.uid !== object.uid)) return 'gone';
     const reference = controllerOf(live.metadata);
@@ -297,11 +299,6 @@ const rootIn = ({ apiVersion, kind, name, uid }: OwnerReference): Root => ({
 /** The API server checks no name in an event or a reference: what nothing can be called (400) is not there, however often we ask. */
 const unlessNoName = (error: unknown): undefined => {
   if (hasCode(error, 400)) return undefined;
-  throw error;
-};
-
-const unreadable = (error: unknown): 'unreadable' => {
-  if (isForbidden(error)) return 'unreadable';
   throw error;
 };
 

@@ -38,6 +38,27 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
+/**
+ * The work's result, or `late` if there is none within `ms`. Late work goes on, but nobody hears of its result; the signal
+ * that it was given is aborted then.
+ */
+export async function inTime<T, const L>(
+  { clock, ms, late }: { clock: Clock; ms: number; late: L },
+  work: (isLate: AbortSignal) => Promise<T>,
+): Promise<T | L> {
+  const done = new AbortController();
+  const cut = new AbortController();
+  const timeout = clock.sleep(ms, done.signal).then(() => {
+    if (!done.signal.aborted) cut.abort();
+    return late;
+  });
+  try {
+    return await Promise.race([work(cut.signal), timeout]);
+  } finally {
+    done.abort();
+  }
+}
+
 const firstRetryMs = 500;
 const longestRetryMs = 30_000;
 

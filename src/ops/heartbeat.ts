@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, inTime } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -90,20 +90,10 @@ const pauseAfter = (result: Beat | undefined, every: number): number =>
   result === undefined ? Infinity : result === 'sent' ? every : Math.min(every, soonestMs);
 
 async function pingInTime({ clock, ping }: HeartbeatDeps, url: string, signal: AbortSignal): Promise<void> {
-  const done = new AbortController();
-  const cut = new AbortController();
-  const stop = AbortSignal.any([signal, cut.signal]);
-  const late = async (): Promise<void> => {
-    await clock.sleep(longestMs, done.signal);
-    if (done.signal.aborted) return;
-    cut.abort();
-    throw new Error(`no answer within ${longestMs / 1000} s`);
-  };
-  try {
-    await Promise.race([ping(url, stop), late()]);
-  } finally {
-    done.abort();
-  }
+  const result = await inTime({ clock, ms: longestMs, late: 'late' }, (isLate) =>
+    ping(url, AbortSignal.any([signal, isLate])),
+  );
+  if (result === 'late') throw new Error(`no answer within ${longestMs / 1000} s`);
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';

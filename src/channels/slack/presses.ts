@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, inTime } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Answer, Command, Handlers, Place, Press } from '../channel.ts';
@@ -150,9 +150,7 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
   async function handle(envelope: Envelope, handlers: Handlers): Promise<void> {
     const found = interactionIn(envelope);
     const decided = found && (decisions.get(found.key) ?? begin(found, handlers));
-    const done = new AbortController();
-    if (decided) await Promise.race([decided, clock.sleep(ackWithinMs, done.signal)]);
-    done.abort();
+    if (decided) await inTime({ clock, ms: ackWithinMs, late: undefined }, () => decided);
     try {
       await envelope.ack();
     } catch (error) {
@@ -185,9 +183,7 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
     receive,
     async end() {
       isOver = true;
-      const said = new AbortController();
-      const all = Promise.allSettled(underWay).then(() => said.abort());
-      await Promise.race([all, clock.sleep(lastAnswersMs, said.signal)]);
+      await inTime({ clock, ms: lastAnswersMs, late: undefined }, () => Promise.allSettled(underWay));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { type Clock, untilAborted } from '../../lib/clock.ts';
+import { type Clock, inTime, untilAborted } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ChannelHealth } from '../channel.ts';
 import { SlackTrouble, type SlackProblem, troubleOf } from './failures.ts';
@@ -55,13 +55,8 @@ async function holdSocket(deps: SocketDeps, signal: AbortSignal): Promise<string
 
 /** A handshake that failed rejects with nothing: the reason was an event. */
 async function openInTime(client: SocketClient, { clock, endpoint: { patience } }: SocketDeps): Promise<void> {
-  const done = new AbortController();
-  const late = clock.sleep(patience.helloMs, done.signal).then(() => 'late' as const);
-  try {
-    if ((await Promise.race([client.start(), late])) === 'late') throw new SlackTrouble(noHello);
-  } finally {
-    done.abort();
-  }
+  const started = await inTime({ clock, ms: patience.helloMs, late: 'late' }, () => client.start());
+  if (started === 'late') throw new SlackTrouble(noHello);
 }
 
 const noHello: SlackProblem = { kind: 'Unreachable', say: 'Slack does not greet on its socket', retryMs: 5_000 };

@@ -1,6 +1,6 @@
 import type { Api } from 'grammy';
 import type { CallbackQuery, Message, Update } from 'grammy/types';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, inTime } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import {
@@ -108,9 +108,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
 
   /** What was decided is still said, if it does not take long. */
   async function lastAnswers(): Promise<void> {
-    const said = new AbortController();
-    const all = Promise.allSettled(answering).then(() => said.abort());
-    await Promise.race([all, clock.sleep(lastAnswersMs, said.signal)]);
+    await inTime({ clock, ms: lastAnswersMs, late: undefined }, () => Promise.allSettled(answering));
   }
 
   async function poll(offset: number, signal: AbortSignal): Promise<Update[]> {

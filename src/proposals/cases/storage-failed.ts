@@ -1,7 +1,7 @@
 import { editOf, inWords } from '../../diagnosis/changed.ts';
 import { createOnce } from '../../diagnosis/readers.ts';
 import { claimsInWords, readClaim, readClaimsOf } from '../../diagnosis/storage.ts';
-import { isForbidden } from '../../kube/api.ts';
+import { ifForbidden } from '../../kube/api.ts';
 import { timeMs } from '../../kube/raw.ts';
 import { counted } from '../../lib/text.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
@@ -32,10 +32,7 @@ async function claimCase({ namespace, object }: Subject, { reader, nowMs }: Deri
 /** Where it may not be read, that it is missing is the word of who looked for it. */
 async function classCase({ object }: Subject, { reader }: DeriveDeps): Promise<Case> {
   const [live, claims] = await Promise.all([
-    reader.get({ kind: 'StorageClass', name: object.name }).catch((error: unknown) => {
-      if (isForbidden(error)) return undefined;
-      throw error;
-    }),
+    reader.get({ kind: 'StorageClass', name: object.name }).catch(ifForbidden(undefined)),
     readClaimsOf(reader, object.name),
   ]);
   return {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { iso, systemClock } from '../../../src/lib/clock.ts';
+import { inTime, iso, systemClock } from '../../../src/lib/clock.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 test('a sleep ends by itself and leaves no listener', async () => {
   const { signal } = new AbortController();
@@ -28,3 +29,35 @@ test('a sleep longer than a timer can hold does not end at once', async () => {
 });
 
 test('a time is written as Kubernetes writes it', () => assert.equal(iso(0), '1970-01-01T00:00:00.000Z'));
+
+test('work in time: its result counts, and it is not aborted later', async () => {
+  const clock = fakeClock();
+  let seen: AbortSignal | undefined;
+  const result = await inTime({ clock, ms: 1_000, late: 'late' }, async (isLate) => {
+    seen = isLate;
+    return 'done';
+  });
+  await clock.advance(2_000);
+  assert.deepEqual([result, seen?.aborted], ['done', false]);
+});
+
+test('late work: the other value counts, the work hears of it, and its own end harms nobody', async () => {
+  const clock = fakeClock();
+  const end = Promise.withResolvers<string>();
+  let seen: AbortSignal | undefined;
+  const racing = inTime({ clock, ms: 1_000, late: 'late' }, (isLate) => {
+    seen = isLate;
+    return end.promise;
+  });
+  await clock.advance(999);
+  assert.equal(seen?.aborted, false);
+  await clock.advance(1);
+  assert.deepEqual([await racing, seen?.aborted], ['late', true]);
+  end.reject(new Error('too late to matter'));
+});
+
+test('work that fails in time fails', async () => {
+  const clock = fakeClock();
+  const work = inTime({ clock, ms: 1_000, late: 'late' }, () => Promise.reject(new Error('no')));
+  await assert.rejects(work, /no/);
+});
