@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KubeObject } from '../kube/api.ts';
 import { type Owner, readOwners } from '../kube/owners.ts';
+import { controllerOf } from '../kube/raw.ts';
 import { objectName, uid } from '../kube/remediation.ts';
 import { hashOf } from '../lib/hash.ts';
 import { line, plain } from '../lib/text.ts';
@@ -28,7 +29,7 @@ const refOf = ({ name }: Params, namespace: string) => ({ kind: 'Pod' as const, 
 async function read(params: Params, { reader, namespace }: ActionContext): Promise<Read | undefined> {
   const pod = await reader.get<Pod>(refOf(params, namespace));
   if (pod?.metadata.uid !== params.uid || pod.metadata.deletionTimestamp) return undefined;
-  return { pod, owners: await readOwners(reader, namespace, pod) };
+  return { pod, owners: await readOwners(reader, namespace, controllerOf(pod.metadata)) };
 }
 
 const hashed = ({ pod, owners }: Read): string =>

@@ -76,7 +76,7 @@ export function adjustSignalWatches(
   const there = watchRegistry.scopesOf('events');
   for (const scope of there.filter((one) => !wanted.includes(one)))
     for (const name of scopedWatches) watchRegistry.close(name, scope);
-  source.leave((namespace) => !isSelected(config, namespace, ownNamespace));
+  source.forgetNamespaces((namespace) => !isSelected(config, namespace, ownNamespace));
   for (const name of [...scopedWatches, ...clusterWatches, 'other-events'])
     if (when === 'later') watchRegistry.relist(name);
   const after = (scope: Scope): Promise<void> | undefined => (when === 'later' ? fixes.feed.listedIn(scope) : known);

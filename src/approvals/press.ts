@@ -116,8 +116,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const armed = confirms.armedFor(payload.uid, nowMs);
     const notice = noticeOf(press, payload.uid);
     const config = current();
-    const isLeft = fix !== undefined && !isWatched(config, fix.metadata.namespace ?? '', deps.ownNamespace);
-    return { press, payload, fix, notice, armed, isLeft, config, nowMs, timeZone: deps.timeZone };
+    const isUnwatched = fix !== undefined && !isWatched(config, fix.metadata.namespace ?? '', deps.ownNamespace);
+    return { press, payload, fix, notice, armed, isUnwatched, config, nowMs, timeZone: deps.timeZone };
   }
 
   /** What an answer showed is as good as the card, where that is in the same chat; a reminder shows no buttons. */

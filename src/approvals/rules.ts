@@ -26,7 +26,7 @@ export interface PressFacts {
   notice: Notice | undefined;
   armed: Question | undefined;
   /** Its namespace is no longer watched. */
-  isLeft?: boolean;
+  isUnwatched?: boolean;
   config: Config;
   nowMs: number;
   timeZone: string;
@@ -85,7 +85,7 @@ export const mayDecideHere: Rule = (facts) =>
     : refuse('NotAllowedHere', `You are not on the approvers' list for ${namespaceOf(facts)}.`);
 
 export const isWatchedHere: Rule = (facts) =>
-  facts.isLeft
+  facts.isUnwatched
     ? refuse('NotWatched', `${namespaceOf(facts)} is no longer watched by tapfix; nothing was done.`)
     : undefined;
 

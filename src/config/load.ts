@@ -109,8 +109,8 @@ function withoutNulls(value: unknown, path: Path = []): unknown {
 /** What is known, and of the rest what is not about the same value or a part of it. */
 function added(known: readonly Finding[], more: readonly Finding[]): Finding[] {
   const paths = new Set(known.map(({ path }) => JSON.stringify(path)));
-  const isTold = (path: Path): boolean => path.some((_, end) => paths.has(JSON.stringify(path.slice(0, end + 1))));
-  return [...known, ...more.filter(({ path }) => !isTold(path))];
+  const isCovered = (path: Path): boolean => path.some((_, end) => paths.has(JSON.stringify(path.slice(0, end + 1))));
+  return [...known, ...more.filter(({ path }) => !isCovered(path))];
 }
 
 const sorted = (problems: readonly Problem[]): Problem[] =>

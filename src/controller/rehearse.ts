@@ -4,6 +4,7 @@ import { targetGone } from '../actions/workload-patch.ts';
 import type { Config } from '../config/schema.ts';
 import type { KubeObject, Reader } from '../kube/api.ts';
 import { readOwners } from '../kube/owners.ts';
+import { controllerOf } from '../kube/raw.ts';
 import { conditionOf, isRehearsalUnclear, noAnswer, type Remediation } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';
@@ -45,7 +46,9 @@ const isMeant = (object: Named, { kind, name, uid }: Named): boolean =>
 
 async function readPodOwners(target: Target, namespace: string, reader: Reader): Promise<Named[] | ActionRefusal> {
   const pod = await reader.get<KubeObject>({ kind: 'Pod', namespace, name: target.name });
-  return pod?.metadata.uid === target.uid ? readOwners(reader, namespace, pod) : targetGone(target);
+  return pod?.metadata.uid === target.uid
+    ? readOwners(reader, namespace, controllerOf(pod.metadata))
+    : targetGone(target);
 }
 
 const mostDerivations = 5;

@@ -1,6 +1,6 @@
 import { ifForbidden, type KubeObject, type ListSelector, type Reader } from '../kube/api.ts';
-import { controllerOf } from '../kube/raw.ts';
-import { isKnownKind, type Kind, qualifiedKind, type Ref } from '../kube/resources.ts';
+import { readOwners } from '../kube/owners.ts';
+import type { Kind, Ref } from '../kube/resources.ts';
 import type { PodView } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
 
@@ -116,8 +116,6 @@ export async function listWithin(
   return (await Promise.all(lists)).flat().filter(({ metadata }) => reach.isSelected(metadata.namespace ?? ''));
 }
 
-const longestChain = 5;
-
 /** "shop/Deployment/api": the workloads that a person would name for these pods, each once. */
 export async function workloadsOf(reader: Reader, pods: readonly PodView[]): Promise<string[]> {
   const snapshots = new Map<string, Reader>();
@@ -125,19 +123,8 @@ export async function workloadsOf(reader: Reader, pods: readonly PodView[]): Pro
   for (const pod of pods) {
     const from = snapshots.get(pod.namespace) ?? createSnapshot(reader, pod.namespace);
     snapshots.set(pod.namespace, from);
-    found.add(`${pod.namespace}/${await rootOf(from, pod)}`);
+    const root = (await readOwners(from, pod.namespace, pod.owner)).at(-1) ?? { kind: 'Pod', name: pod.name };
+    found.add(`${pod.namespace}/${root.kind}/${root.name}`);
   }
   return [...found].sort();
-}
-
-async function rootOf(reader: Reader, { namespace, name, owner }: PodView): Promise<string> {
-  let root = { kind: 'Pod', name };
-  let next = owner;
-  for (let depth = 0; next && depth < longestChain; depth++) {
-    const kind = qualifiedKind(next.kind, next.apiVersion);
-    root = { kind, name: next.name };
-    const object = isKnownKind(kind) ? await reader.get<KubeObject>({ kind, namespace, name: next.name }) : undefined;
-    next = object && controllerOf(object.metadata);
-  }
-  return `${root.kind}/${root.name}`;
 }

@@ -174,11 +174,11 @@ export function createIntake(deps: IntakeDeps) {
       return void ledger.ended(judged.outcome, about, times);
     }
     const { key } = judged.place;
-    const isTold = episodes.holderOf(key) !== undefined;
+    const isRecorded = episodes.holderOf(key) !== undefined;
     if (!isKnownAlready(s, key))
       episodes.incidents.set(key, fold(episodes.incidentOf(key, rowOf), seenAt(judged.place)));
     const whole = key === about.workload ? about : { ...about, incident: key };
-    if (isTold) ledger.ended(SignalOutcome.repeated, whole, times);
+    if (isRecorded) ledger.ended(SignalOutcome.repeated, whole, times);
     else ledger.waits(key, whole, times);
     onIncident(key);
   }

@@ -216,7 +216,7 @@ export interface OwnerResolver {
   rootOf(namespace: string, object: Root): Promise<Root | undefined>;
 }
 
-const longestChain = 6;
+export const longestChain = 6;
 
 /** That something has no owner is believed for so long: it is what tells that it is still there. */
 const ownerlessMs = 30_000;
@@ -311,9 +311,13 @@ export interface Owner {
 }
 
 /** Who controls it, who controls that, and so on: as far as the references lead. */
-export async function readOwners(reader: Reader, namespace: string, object: KubeObject): Promise<Owner[]> {
+export async function readOwners(
+  reader: Reader,
+  namespace: string,
+  first: OwnerReference | undefined,
+): Promise<Owner[]> {
   const owners: Owner[] = [];
-  let next = controllerOf(object.metadata);
+  let next = first;
   while (next && owners.length < longestChain) {
     const { name, uid } = next;
     const kind = qualifiedKind(next.kind, next.apiVersion);

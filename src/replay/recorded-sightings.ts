@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { aboutOf, type Judged, judgeSignal, spaceOf } from '../incidents/intake.ts';
 import { isClusterScoped } from '../incidents/key.ts';
 import type { LedgerSubject } from '../incidents/ledger.ts';
-import { ownerByName, type Root } from '../kube/owners.ts';
+import { longestChain, ownerByName, type Root } from '../kube/owners.ts';
 import type { EventView } from '../kube/views.ts';
 import { detectEvent } from '../signals/detect.ts';
 import { isNormalFailure } from '../signals/reasons.ts';
@@ -22,7 +22,6 @@ const makers: readonly { reason: string; kinds: readonly string[]; made: string;
   { reason: 'ScalingReplicaSet', kinds: ['Deployment'], made: 'ReplicaSet', words: /^Scaled up replica set (\S+) / },
 ];
 
-const longestChain = 5;
 const idOf = (namespace: string, { kind, name }: Owner): string => `${namespace}/${kind}/${name}`;
 
 /** Pure. Whose something is, without a cluster to ask: by what the recording itself tells, and then by names. */

@@ -76,7 +76,7 @@ export interface SignalSource {
   /** An operator's own events need not be Warnings; those of Kubernetes that are not tell nothing that status does not. */
   otherEvents(scope: string | undefined, when: 'start' | 'later'): Watch;
   /** Nobody looks there any more: what was held of it is forgotten. */
-  leave(isLeft: (namespace: string) => boolean): void;
+  forgetNamespaces(isUnwatched: (namespace: string) => boolean): void;
 }
 
 /**
@@ -190,8 +190,8 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
       return watches;
     },
     otherEvents: (scope, when) => watchEvents(scope, 'type!=Warning', isAskedFor, firstOf(when)),
-    leave(isLeft) {
-      for (const cache of [caches.pods, caches.claims]) cache.forget(isLeft);
+    forgetNamespaces(isUnwatched) {
+      for (const cache of [caches.pods, caches.claims]) cache.forget(isUnwatched);
     },
   };
 }

@@ -43,8 +43,8 @@ function createCache<V extends Kept, K extends Kept>(keep: (view: V) => K | unde
         if (namespace === undefined || namespace === own) kept.delete(uid);
       views.forEach(cache.set);
     },
-    forget(isLeft: (namespace: string) => boolean): void {
-      for (const { uid, namespace } of kept.values()) if (isLeft(namespace)) kept.delete(uid);
+    forget(isUnwatched: (namespace: string) => boolean): void {
+      for (const { uid, namespace } of kept.values()) if (isUnwatched(namespace)) kept.delete(uid);
     },
     find: (isIt: (one: K) => boolean): K | undefined => [...kept.values()].find(isIt),
     all: (): K[] => [...kept.values()],

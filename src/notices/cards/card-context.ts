@@ -45,7 +45,7 @@ export interface MessageContext extends Omit<CardContext, 'approvable' | 'allowe
   allowed(fix: Remediation): boolean;
   confirming(fix: Remediation): Confirming | undefined;
   /** Why nothing more is told of it here, in words: the configuration leaves it out by now. */
-  left?(fix: Remediation): string | undefined;
+  whyUnwatched?(fix: Remediation): string | undefined;
 }
 
 export function cardContext(fix: Remediation, context: MessageContext): CardContext {

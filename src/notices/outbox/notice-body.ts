@@ -65,7 +65,7 @@ export function contextFor(
     nameOf: (by) => nameOf(config, by),
     approvable: (fix) => someoneMayApprove(config, channel, fix.metadata.namespace ?? ''),
     allowed: (fix) => config.actions.allow.includes(fix.spec.action?.type ?? ''),
-    left: (fix) => whyUnwatched(fix, channel, config, namespace),
+    whyUnwatched: (fix) => whyUnwatched(fix, channel, config, namespace),
     confirming: (fix) => {
       const question = confirms.armedFor(fix.metadata.uid, nowMs);
       return question && question.notice === metadata?.name ? question : undefined;

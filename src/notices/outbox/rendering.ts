@@ -29,7 +29,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
   const phase = shownPhase(fix);
   const pending = isPending(fix, context.nowMs);
   const { ready, desired } = fix.status?.sightings ?? {};
-  const told = [
+  const shown = [
     phase,
     ...(pending ? ['Rehearsed', 'Confirmed'] : []),
     ...(phase === 'Failed' || phase === 'Expired' ? ['IncidentCleared'] : []),
@@ -39,7 +39,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
     phase,
     approval: fix.spec.approval,
     preview: fix.status?.preview ?? null,
-    conditions: told.map((type) => {
+    conditions: shown.map((type) => {
       const { status = '', reason = '', message = '' } = conditionOf(fix, type) ?? {};
       return { type, status, reason, message };
     }),

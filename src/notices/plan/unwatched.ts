@@ -33,9 +33,9 @@ export function whyUnwatched(fix: Remediation, channel: ChannelName, config: Con
 }
 
 /** Pure. As they are shown: what was left says so. */
-export const asShown = (members: readonly Remediation[], { left }: MessageContext): Remediation[] =>
+export const asShown = (members: readonly Remediation[], { whyUnwatched: whyOf }: MessageContext): Remediation[] =>
   members.map((fix) => {
-    const why = left?.(fix);
+    const why = whyOf?.(fix);
     return why === undefined ? fix : asUnwatched(fix, why);
   });
 
