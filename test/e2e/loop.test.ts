@@ -32,6 +32,11 @@ after(async () => {
   await chat.close();
 });
 
+interface Pod {
+  metadata: { creationTimestamp: string };
+  status: { phase: string };
+}
+
 const about = (namespace: string): ChatMessage[] => scene.about(namespace);
 const messageAbout = (namespace: string, words: RegExp, timeoutMs?: number) =>
   scene.messageAbout(namespace, words, timeoutMs);
@@ -96,17 +101,19 @@ describe('a quota that blocks pods', () => {
       async () => ((await cluster.list('resourcequotas', namespace)).length === 0 ? Date.now() : undefined),
       30_000,
     );
-    await cluster.waitFor(
+    const pods = await cluster.waitFor(
       'all pods to be running',
       async () => {
-        const pods = await cluster.list<{ status: { phase: string } }>('pods', namespace);
-        return pods.length === 6 && pods.every(({ status }) => status.phase === 'Running');
+        const found = await cluster.list<Pod>('pods', namespace);
+        return found.length === 6 && found.every(({ status }) => status.phase === 'Running') && found;
       },
-      10_000,
+      60_000,
     );
-    console.log(
-      `  pods back ${((Date.now() - deletedAt) / 1000).toFixed(1)} s after the delete, ${((Date.now() - pressedAt) / 1000).toFixed(1)} s after the tap`,
-    );
+    // tapfix has its part in when they are made; how long they take to start is the node's matter.
+    const backAt = Math.max(...pods.map(({ metadata }) => Date.parse(metadata.creationTimestamp)));
+    const seconds = (from: number): string => ((backAt - from) / 1000).toFixed(1);
+    console.log(`  pods back ${seconds(deletedAt)} s after the delete, ${seconds(pressedAt)} s after the tap`);
+    assert.ok(backAt - deletedAt <= 10_000, `the last pod was made ${seconds(deletedAt)} s after the delete`);
     const fix = await fixInPhase(cluster, namespace, 'Recovered', 60_000);
     assert.equal(fix.spec.approval.by, 'telegram:111');
     const message = await messageAbout(namespace, /🟢.*recovered/s);

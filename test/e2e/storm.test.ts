@@ -25,7 +25,7 @@ const count = 200;
 const names = Array.from({ length: count }, (_, n) => `svc-${String(n + 1).padStart(3, '0')}`);
 const nodes = Array.from({ length: 5 }, (_, n) => `stormy-${n + 1}`);
 const taint = { key: 'stormy', value: 'true', effect: 'NoSchedule' };
-/** Within this all of them fail. */
+/** Within this time each of the workloads fails. How long their last pods take is a matter of the machine. */
 const withinMs = 10_000;
 
 let cluster: Cluster;
@@ -127,7 +127,7 @@ const second = [
 ];
 
 interface Pod {
-  metadata: { uid: string; name: string };
+  metadata: { uid: string; name: string; labels: { app: string } };
   spec: { containers: { image: string }[] };
   status?: { containerStatuses?: { restartCount: number; state: { running?: { startedAt: string } } }[] };
 }
@@ -170,15 +170,21 @@ test('the second revision of each runs, all six hundred pods of it, and nobody i
   assert.deepEqual(calls(), { telegram: 0, slack: 0 });
 });
 
-/** Every pod of the second revision crashes, and again three seconds after it is started. Returns when the API server knew of each. */
-function breakAll(): ReadonlyMap<string, number> {
-  const failedAtMs = new Map<string, number>();
+/**
+ * Every pod of the second revision crashes, and again three seconds after it is started. Returns, for each workload, when
+ * the API server knew of each of its pods.
+ */
+function breakAll(): ReadonlyMap<string, readonly number[]> {
+  const failedAtMs = new Map(names.map((name): [string, number[]] => [name, []]));
+  const failedPods = new Set<string>();
   nodesAreOn = switchOn((object, { image = '' }) => {
     if (!isNew(image)) return { do: 'run' };
     const pod = object as Pod;
     const ranMs = Date.now() - (startedAtMs(pod) ?? Date.now());
     const isFirst = startedAtMs(pod) !== undefined && pod.status?.containerStatuses?.[0]?.restartCount === 0;
-    if (!isFirst && !failedAtMs.has(pod.metadata.uid)) failedAtMs.set(pod.metadata.uid, Date.now());
+    const { uid, labels } = pod.metadata;
+    if (!isFirst && !failedPods.has(uid)) failedAtMs.get(labels.app)!.push(Date.now());
+    if (!isFirst) failedPods.add(uid);
     return { do: 'exit', code: 1, afterMs: isFirst ? ranMs + Math.random() * 2_000 : 3_000 };
   });
   return failedAtMs;
@@ -191,11 +197,12 @@ test('all two hundred fail within ten seconds: at most three calls to each vendo
   await cluster.waitFor('a message to each vendor', isTold, 120_000);
   await sleep(60_000);
   const made = calls();
-  const failed = [...failedAtMs.values()];
-  const spreadMs = Math.max(...failed) - Math.min(...failed);
+  const failed = [...failedAtMs.values()].flat();
+  const firsts = [...failedAtMs.values()].map((times) => Math.min(...times));
+  const spreadMs = Math.max(...firsts) - Math.min(...firsts);
   const told = (await fixes()).length;
   console.log(
-    `${failed.length} pods failed within ${(spreadMs / 1000).toFixed(1)} s; ${told} incidents and calls to ${JSON.stringify(made)} in the first minute`,
+    `${firsts.length} workloads failed within ${(spreadMs / 1000).toFixed(1)} s (${failed.length} pods); ${told} incidents and calls to ${JSON.stringify(made)} in the first minute`,
   );
   assert.ok(made.telegram <= 3 && made.slack <= 3, JSON.stringify(made));
   assert.equal(failed.length, 3 * count);
@@ -230,10 +237,10 @@ test('the first and one in the middle are approved from Telegram’s list, the l
   const ordered = (await fixes()).sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
   const places = [0, 94, count - 1];
   const wanted = places.map((at) => ordered[at]!.spec.incident.object.name);
+  // What is not rehearsed yet has no button on the list.
   const isRehearsed = async (): Promise<boolean> =>
-    (await fixes()).filter(({ spec, status }) => wanted.includes(spec.incident.object.name) && status?.preview)
-      .length === places.length;
-  await cluster.waitFor('their rehearsals', isRehearsed, 300_000);
+    (await fixes()).filter(({ status }) => status?.preview).length === count;
+  await cluster.waitFor('all rehearsals', isRehearsed, 400_000);
   let page = await openInTelegram(cluster, telegram);
   assert.match(page.title, /1 to 10 of 200 incidents, page 1 of 20/);
   const chosen = [await approve(page, wanted[0]!)];

@@ -145,13 +145,32 @@ async function assertFixedOnce(scene: Scene, namespace: string): Promise<void> {
   await cluster.kubectl(['-n', namespace, 'scale', 'deploy', '--all', '--replicas=0']);
 }
 
-/** Each in a life of its own, in which the controller sees this one only; what comes after is for all of them at once. */
-async function killInRehearsal(t: TestContext, scene: Scene, kills: readonly Kill[]): Promise<string[]> {
-  const namespaces = await freshNamespaces(scene, kills.length);
+/** So many are broken at a time: more would only keep a small machine busy. */
+const brokenAtOnce = 12;
+
+/**
+ * Each in a life of its own, in which the controller sees this one only; what comes after is for all of them at once.
+ * Those that are killed while their fix is executed are rehearsed and approved before.
+ */
+async function killEach(
+  t: TestContext,
+  scene: Scene,
+  kills: readonly Kill[],
+  during: 'rehearsal' | 'execution',
+): Promise<string[]> {
+  if (kills.length === 0) return [];
+  const [now, later] = [kills.slice(0, brokenAtOnce), kills.slice(brokenAtOnce)];
+  const namespaces = await freshNamespaces(scene, now.length);
+  const approveAll = async (): Promise<void> => {
+    for (const namespace of namespaces) await fixThat(isProposed, namespace);
+    for (const namespace of namespaces) await approve(namespace);
+  };
+  if (during === 'rehearsal') for (const namespace of namespaces) silent.add(namespace);
+  await broken(scene, namespaces, during === 'rehearsal' ? () => true : isProposed);
   for (const namespace of namespaces) silent.add(namespace);
   await controller.kill();
-  await broken(scene, namespaces, () => true);
-  for (const [index, kill] of kills.entries())
+  if (during === 'execution') await approveAll();
+  for (const [index, kill] of now.entries())
     await t.test(`${kill.when} ${kill.boundary}`, async () => {
       const namespace = namespaces[index]!;
       silent.delete(namespace);
@@ -160,37 +179,12 @@ async function killInRehearsal(t: TestContext, scene: Scene, kills: readonly Kil
     });
   silent.clear();
   controller = await startController();
-  await t.test('what was killed in its rehearsal is rehearsed again, and fixed once', async () => {
-    for (const namespace of namespaces) await fixThat(isProposed, namespace);
-    for (const namespace of namespaces) await approve(namespace);
+  const end = during === 'rehearsal' ? 'rehearsed again, and fixed once' : 'fixed once';
+  await t.test(`what was killed in its ${during} is ${end}`, async () => {
+    if (during === 'rehearsal') await approveAll();
     for (const namespace of namespaces) await assertFixedOnce(scene, namespace);
   });
-  return namespaces;
-}
-
-/** So many are broken at a time: more would only keep a small machine busy. */
-const brokenAtOnce = 10;
-
-async function killInExecution(t: TestContext, scene: Scene, kills: readonly Kill[]): Promise<string[]> {
-  if (kills.length === 0) return [];
-  const [now, later] = [kills.slice(0, brokenAtOnce), kills.slice(brokenAtOnce)];
-  return [...(await killEach(t, scene, now)), ...(await killInExecution(t, scene, later))];
-}
-
-async function killEach(t: TestContext, scene: Scene, kills: readonly Kill[]): Promise<string[]> {
-  const namespaces = await freshNamespaces(scene, kills.length);
-  await broken(scene, namespaces, isProposed);
-  for (const [index, kill] of kills.entries())
-    await t.test(`${kill.when} ${kill.boundary}`, async () => {
-      const namespace = namespaces[index]!;
-      try {
-        await dies(namespace, kill, () => approve(namespace));
-      } finally {
-        controller = await startController();
-      }
-      await assertFixedOnce(scene, namespace);
-    });
-  return namespaces;
+  return [...namespaces, ...(await killEach(t, scene, later, during))];
 }
 
 const leftRights = async (namespaces: readonly string[]): Promise<string[]> =>
@@ -223,8 +217,8 @@ export function killedAtEveryWrite(name: string, scene: Scene): void {
     assertWhole(boundaries);
     const rehearsed = boundaries.findIndex((boundary) => boundary.endsWith(judged)) + 1;
     const namespaces = [
-      ...(await killInRehearsal(t, scene, killsAt(boundaries.slice(0, rehearsed)))),
-      ...(await killInExecution(t, scene, killsAt(boundaries.slice(rehearsed)))),
+      ...(await killEach(t, scene, killsAt(boundaries.slice(0, rehearsed)), 'rehearsal')),
+      ...(await killEach(t, scene, killsAt(boundaries.slice(rehearsed)), 'execution')),
     ];
     await cluster.waitFor('no right to be left', async () => (await leftRights(namespaces)).length === 0, 90_000);
   });

@@ -1,0 +1,4 @@
+import { load } from './load.ts';
+
+// Two processes for two cores.
+await load('test/scenario/life/*.test.ts', { part: 1, of: 2 });

@@ -1,3 +1,0 @@
-import { load } from './load.ts';
-
-await load('test/scenario/life/*.test.ts');
