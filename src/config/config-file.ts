@@ -81,7 +81,7 @@ function whyUnreadable(file: string, error: unknown): string {
 interface Mount {
   /** The part of the file system that is mounted. */
   root: string;
-  /** Where it is mounted. */
+  /** The mount point. */
   point: string;
 }
 

@@ -6,7 +6,7 @@ import { humanDuration } from './human.ts';
 /** The mistake in one value, worded to follow its path: "cluster: is missing". */
 export interface Wrong {
   wrong: string;
-  /** What to write instead. */
+  /** The text to write instead. */
   hint: string;
 }
 const isWrong = (value: unknown): value is Wrong => typeof value === 'object' && value !== null && 'wrong' in value;

@@ -83,7 +83,7 @@ const standingMs = 900_000;
 /** kubelet also reports that it still waits, without the reason. Then the message just before gives the reason. */
 const togetherMs = 300_000;
 
-/** Pure. What a pod in ContainerCreating waits for, by the newest of its own events; empty when they do not say. */
+/** Pure. The reason why a pod waits in ContainerCreating, by the newest of its own events; empty when unknown. */
 export function setupTroubles(pod: PodView, events: readonly EventView[], nowMs: number): Trouble[] {
   if (!waitsForSetup(pod)) return [];
   const own = events

@@ -15,7 +15,7 @@ function close(stretch: Stretch, nowMs: number): void {
   delete stretch.sinceMs;
 }
 
-/** Nobody watched between the two times, so they are not counted. */
+/** Nobody watched between the two times, so that time is not counted. */
 function skip(stretch: Stretch, fromMs: number, untilMs: number): void {
   const { sinceMs } = stretch;
   if (sinceMs === undefined) return;
@@ -45,14 +45,14 @@ const newRun = (): Run => ({
 });
 
 /**
- * Which revisions were healthy, as this process saw it. A Deployment without a readiness probe scales its good revision
+ * The revisions that were healthy, as this process saw it. A Deployment without a readiness probe scales its good revision
  * to zero as soon as the bad one starts, so "was it healthy" cannot be read afterwards.
  */
 export interface History {
   observe(replicaSet: ReplicaSetView, nowMs: number): void;
   /** Nobody watched in between: a run that was open then counts until the gap begins, and starts again when it ends. */
   blind(fromMs: number, untilMs: number): void;
-  /** How long it held before it broke by itself; 0 when it never did. */
+  /** How long it had all of its pods before it broke by itself; 0 when it never did. */
   brokenAfterMs(uid: string): number;
   /** The longest time this revision was fully available without a break. */
   longestAvailableMs(uid: string, nowMs: number): number;

@@ -41,7 +41,7 @@ export function summed(found: readonly Trouble[], nowMs: number) {
 
 /** The result of a fresh reading of an incident's target. Pure: diagnosis/ does the reading. */
 export interface LiveHealth {
-  /** By every rule for its class. For a shared cause: of every workload that it affects. */
+  /** True by every rule for its class. For a shared cause: for every workload that it affects. */
   healthy: boolean;
   /** The reason as one clause, when it is not healthy. */
   why: string;

@@ -10,7 +10,7 @@ export interface WorkloadCounts {
   settled: boolean;
   /** See LiveHealth. */
   ended?: string;
-  /** What is wrong with it although the counts are right. */
+  /** The trouble that it has although the counts are right. */
   trouble?: string;
 }
 

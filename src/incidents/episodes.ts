@@ -4,7 +4,7 @@ import type { FailureClass } from '../signals/classes.ts';
 import type { Incident } from './incident.ts';
 import { numberOf } from './key.ts';
 
-/** The incidents of this process, and the Remediations of each key: an episode lasts until its Remediations are cleared. */
+/** The incidents of this process, and the Remediations of each key. An episode lasts until these are cleared. */
 export function createEpisodes(fixes: StoreReader<Remediation>, put: (fix: Remediation) => void) {
   const incidents = new Map<string, Incident>();
 

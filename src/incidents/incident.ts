@@ -19,7 +19,7 @@ export interface SeenClass extends FailureClass {
   count: number;
 }
 
-/** What is wrong with one workload or shared cause, as this process has seen it. */
+/** The trouble of one workload or shared cause, as this process has seen it. */
 export interface Incident {
   key: string;
   namespace: string;
@@ -96,7 +96,7 @@ export function fold(before: Incident | undefined, now: SeenSignal): Incident {
   const seenIn = before.seenIn.includes(signal.namespace) ? before.seenIn : [...before.seenIn, signal.namespace];
   const counted = { ...before, seenIn, lastSeenMs: nowMs, count: before.count + times };
   const others = before.seen.filter((it) => it.class !== signal.class);
-  // Of two equally specific classes, the one seen first keeps its place.
+  // If two classes are equally specific, the one seen first keeps its place.
   const index = before.seen.findIndex((it) => it.class === signal.class);
   const all = index < 0 ? [...others, one] : before.seen.with(index, one);
   return withSeen({ ...counted, object: object.uid ? object : before.object }, all);

@@ -59,7 +59,7 @@ function placeOf(signal: Signal, root: Root | undefined, ownNamespace: string): 
 
 interface Asleep {
   incident: Incident;
-  /** What the mute matched, if not the incident itself: the workload behind a shared cause. */
+  /** The objects that the mute was for, if not the incident itself: the workload behind a shared cause. */
   subjects: readonly Named[];
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, iso } from '../lib/clock.ts';
 import { SignalOutcome } from '../signals/signal.ts';
 
-/** What a signal was about, in short. Nothing here comes from a message, because messages may contain anything. */
+/** The subject of a signal, in short. Nothing here comes from a message, because messages may contain anything. */
 export interface LedgerSubject {
   /** Key of the workload, or of the object itself while the owner is unknown. */
   workload: string;

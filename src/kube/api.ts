@@ -21,7 +21,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFields[];
 }
 
-/** Who wrote which fields, and when last. The API server keeps this record itself. */
+/** The API server's own record of who wrote which fields, and when last. */
 export interface ManagedFields {
   manager?: string;
   operation?: string;

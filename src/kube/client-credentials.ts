@@ -74,7 +74,7 @@ const fingerprint = ({ ca, cert, key, pfx, passphrase, servername, rejectUnautho
 /** The parts of a kubeconfig that a client needs. */
 export type KubeCredentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
 
-/** Who we are, for one request. */
+/** Our identity for one request. */
 interface Identity {
   tls: Tls;
   headers: Record<string, string>;

@@ -90,7 +90,7 @@ interface Parts {
   withToken(token: string): Api;
 }
 
-/** The Api over whatever carries its calls. */
+/** An Api on top of any transport. */
 export function apiOver({ server, manager = fieldManager, transport, withToken }: Parts): Api {
   const writeQuery = ({ dryRun = false }: WriteOptions = {}): Record<string, string> =>
     dryRun ? { fieldManager: manager, dryRun: 'All' } : { fieldManager: manager };

@@ -22,7 +22,7 @@ export interface ContactTrouble {
   why: Why;
 }
 
-/** What one watch can see. */
+/** How much one watch can see. */
 export interface Sight {
   kind: Kind;
   /** undefined is the whole cluster. */

@@ -11,7 +11,7 @@ interface KubeConfigOptions {
   /** A context that the user asked for by name. In-cluster credentials are not considered then. */
   context?: string | undefined;
   env?: NodeJS.ProcessEnv;
-  /** Where a pod finds its credentials. */
+  /** The directory where a pod finds its credentials. */
   serviceAccountDir?: string;
 }
 

@@ -70,7 +70,7 @@ export function conditionIn(object: KubeObject, type: string): ConditionView | u
   );
 }
 
-/** Whether the object's own status says so. */
+/** Whether the object's own status has this condition as True. */
 export const hasCondition = (object: KubeObject, type: string): boolean => conditionIn(object, type)?.status === 'True';
 
 /**

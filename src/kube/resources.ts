@@ -1,4 +1,4 @@
-/** Where a kind that tapfix uses is in the API. */
+/** The place in the API of a kind that tapfix uses. */
 export interface Resource {
   readonly group: string; // '' is core
   readonly version: string;

@@ -66,7 +66,7 @@ interface OutageDeps {
   clock: Clock;
   log: Log;
   random: () => number;
-  /** What is watched, for the log. */
+  /** The watched kind and namespace, for the log. */
   about: object;
   onOver?(): void;
 }
@@ -307,7 +307,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     return outage.expired(error);
   }
 
-  /** Waits until the pause ends, or until another watch has reached the server that gave us no good answer. */
+  /** Waits until the pause ends, or until another watch gets an answer from the server that gave us no good one. */
   async function rest(pauseMs: number, error: unknown, signal: AbortSignal): Promise<void> {
     const untilMs = clock.now() + pauseMs;
     const woken = isDown(error) ? deps.reconnected?.next() : undefined;

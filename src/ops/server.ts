@@ -124,7 +124,7 @@ async function listen(server: ReturnType<typeof createServer>, host: string, por
   }
 }
 
-/** Short, because often no port is forwarded at all. */
+/** Short, because perhaps nobody forwards the port. */
 const patienceMs = 3_000;
 const longestPage = 1_000_000;
 

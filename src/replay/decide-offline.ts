@@ -68,7 +68,7 @@ function nextFrom(ascending: readonly number[], fromMs: number): number | undefi
 
 /* Pure. The tracker's steps for one incident, with a recording instead of the cluster. */
 
-/** What is known about a key. */
+/** The state of a key. */
 export interface Open {
   incident: Incident;
   /** The workloads that it affects, if it is a shared cause. */
