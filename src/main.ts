@@ -2,7 +2,7 @@ import { runCli } from './cli/cli.ts';
 import { messageOf, UserError } from './lib/errors.ts';
 import { scrub } from './lib/log.ts';
 
-/** The entry, and the only file that ends the process. */
+/** The entry point, and the only file that ends the process. */
 const io = {
   print,
   complain: (text: string): void => void process.stderr.write(`${text}\n`),
@@ -12,7 +12,7 @@ const io = {
 
 const stopping = new AbortController();
 
-/** Whether a text arrived is known some time after it was written, and exiting does not wait for that. */
+/** Resolves when the last text was written. That takes some time, and process.exit does not wait for it. */
 let printed: Promise<unknown> | undefined;
 
 function print(text: string): void {
@@ -22,8 +22,8 @@ function print(text: string): void {
 let canStop = false;
 
 /**
- * Only who can stop by itself asks for this. Without it one signal ends the process, whatever it is doing: process.exit
- * would wait for a read that is stuck in the kernel, as that of a pipe nobody writes to.
+ * Only commands that can stop by themselves call this. Without it, one signal ends the process at once, whatever it is
+ * doing. process.exit would wait for a read that is stuck in the kernel, such as one from a pipe that nobody writes to.
  */
 function stopSignal(): AbortSignal {
   canStop = true;
@@ -32,7 +32,7 @@ function stopSignal(): AbortSignal {
   return stopping.signal;
 }
 
-/** Asked a second time: whoever asks does not want to wait. */
+/** The second request ends the process at once: the person who asks does not want to wait. */
 function askToStop(number: number): void {
   if (stopping.signal.aborted) process.exit(128 + number);
   stopping.abort();
@@ -49,20 +49,20 @@ function explain(error: unknown): number {
 }
 
 /**
- * The reader of a pipe may leave early (`tapfix manifests | head`): not worth a word. Who has something to put away before
- * it ends (`tapfix demo --context NAME | head`) does so. A full disk is worth a word.
+ * The reader of a pipe may end early (`tapfix manifests | head`); that is not worth a message. A command that has to
+ * clean up before it ends (`tapfix demo --context NAME | head`) does so. A full disk is worth a message.
  */
 function unwritten(error: NodeJS.ErrnoException, complain: (text: string) => void): void {
-  if (stopping.signal.aborted) return; // it ends already
+  if (stopping.signal.aborted) return; // it is ending already
   if (error.code === 'EPIPE') return canStop ? stopping.abort() : process.exit(0);
   complain(`tapfix cannot write its output: ${messageOf(error)}`);
   process.exit(1);
 }
 
-// What a library should no longer do is for us to know, not for whoever is on call.
+// Deprecation warnings of libraries are for the developers, not for the person on call.
 if (!process.env.TAPFIX_DEBUG) process.noDeprecation = true;
 process.stdout.on('error', (error) => unwritten(error, io.complain));
-process.stderr.on('error', (error) => unwritten(error, () => undefined)); // there is nobody left to tell
+process.stderr.on('error', (error) => unwritten(error, () => undefined)); // nobody can read a message any more
 process.on('unhandledRejection', (error) => process.exit(explain(error)));
 process.on('uncaughtException', (error) => process.exit(explain(error)));
 

@@ -5,12 +5,12 @@ import { messageOf, UserError } from '../lib/errors.ts';
 
 const maxBytes = 1024 * 1024;
 
-/** A text file of a size that a person writes; anything else is one clear line. */
+/** Reads a text file of a size that a person writes; anything else gives an error of one clear line. */
 export async function readText(file: string): Promise<string> {
   return textIn(file, await readAtMost(file, () => createReadStream(file, { end: maxBytes })));
 }
 
-/** The same of what was read before. A pipe is not read again: whoever opens one waits for its writer, maybe for ever. */
+/** Reads again what was read before. A pipe is not read again: opening one waits for its writer, maybe for ever. */
 export async function readAgain(file: string): Promise<string> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     throw unreadable(file, error);
@@ -24,7 +24,10 @@ export async function readAgain(file: string): Promise<string> {
   }
 }
 
-/** Of what is not there, or may not be looked at, nothing is claimed: reading it says what is wrong. */
+/**
+ * Whether it is a pipe or a device. False for a file that does not exist or may not be looked at: reading it then
+ * reports what is wrong.
+ */
 export async function isReadOnce(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
   return found !== undefined && !found.isFile() && !found.isDirectory();
@@ -40,7 +43,10 @@ function textIn(file: string, bytes: Buffer): string {
   }
 }
 
-/** A device or pipe may never end, so the size is limited while reading: one byte more than is wanted tells. */
+/**
+ * A device or pipe may never end, so the size is limited while reading: one byte more than allowed shows that it is too
+ * large.
+ */
 async function readAtMost(file: string, stream: () => ReadStream): Promise<Buffer> {
   try {
     const chunks: Buffer[] = await stream().toArray();
@@ -55,7 +61,7 @@ function unreadable(file: string, error: unknown): UserError {
   return isMissing(error) ? new MissingFile(message, 2) : new UserError(message, 2);
 }
 
-/** It is not there: perhaps not yet, perhaps not at this moment. */
+/** It does not exist: perhaps not yet, perhaps not at this moment. */
 export class MissingFile extends UserError {}
 
 const isMissing = (error: unknown): boolean =>
@@ -73,13 +79,16 @@ function whyUnreadable(file: string, error: unknown): string {
 }
 
 interface Mount {
-  /** What of the file system is mounted. */
+  /** The part of the file system that is mounted. */
   root: string;
-  /** Where. */
+  /** The mount point. */
   point: string;
 }
 
-/** Pure. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html: the fourth and fifth field; blanks are octal. */
+/**
+ * Pure. Uses the fourth and fifth field; blanks are octal.
+ * https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
+ */
 export function mountsIn(mountinfo: string): Mount[] {
   return mountinfo.split('\n').flatMap((line) => {
     const [, , , root, point] = line.split(' ');
@@ -90,7 +99,7 @@ export function mountsIn(mountinfo: string): Mount[] {
 const plainPath = (field: string): string =>
   field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** The directory of one version of a ConfigMap or Secret: whoever mounts from inside it has that version for ever. */
+/** The directory of one version of a ConfigMap or Secret: a mount from inside it keeps that version for ever. */
 const oneVersion = /\/\.\.\d{4}_\d{2}_\d{2}_[^/]*(\/|$)/;
 
 /** Pure. Whether this file is mounted by itself, or out of one version of a volume: then it is never updated. */
@@ -98,14 +107,17 @@ export function isFrozen(file: string, mounts: readonly Mount[]): boolean {
   if (mounts.some(({ point }) => point === file)) return true;
   const holds = ({ point }: Mount): boolean => point === '/' || file.startsWith(`${point}/`);
   const nearest = mounts.filter(holds).reduce<Mount | undefined>(
-    // Of two at the same place the later one covers the other.
+    // If two are mounted at the same place, the later one covers the other.
     (best, mount) => (best && best.point.length > mount.point.length ? best : mount),
     undefined,
   );
   return nearest !== undefined && oneVersion.test(nearest.root);
 }
 
-/** What to say about it; undefined: it can change. Where there is no such list (not Linux) nothing is claimed. */
+/**
+ * Why it never changes, as a text; undefined: it can change. Where there is no list of mounts (not Linux), undefined as
+ * well.
+ */
 export async function whyFrozen(file: string, mountinfo = '/proc/self/mountinfo'): Promise<string | undefined> {
   const path = resolve(file);
   if (await isReadOnce(path))

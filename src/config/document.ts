@@ -17,9 +17,9 @@ import {
 import { messageOf } from '../lib/errors.ts';
 import { exampleHint, type Finding, type Path, pathText, type Problem, problemAt } from './problem.ts';
 
-/** More aliases than a person writes; the parser takes the square of their number to follow them. */
+/** More aliases than a person writes; the parser's time to follow them grows with the square of their number. */
 const mostAliases = 1_000;
-/** Deeper than any configuration; what is nested to use up the stack is much deeper. */
+/** Deeper than any configuration; text that is nested to overflow the stack is much deeper. */
 const mostAncestors = 100;
 
 const depthHint = 'no setting needs more than a few levels';
@@ -31,9 +31,9 @@ interface Misshapen extends Finding {
 }
 
 interface Structure {
-  /** What would send every later walk of the data in circles, or out of its stack. */
+  /** Structures that would make every later walk over the data endless, or overflow its stack. */
   unusable: Misshapen[];
-  /** 0x10, 1e3, 007: numbers that another reader may take for another one. */
+  /** 0x10, 1e3, 007: numbers that another reader may take for different ones. */
   oddNumbers: Misshapen[];
 }
 
@@ -48,7 +48,7 @@ function structureOf(document: Document): Structure {
   function node(_key: unknown, here: Node & { anchor?: string }, ancestors: Ancestors): symbol | undefined {
     if (here.anchor) anchors.set(here.anchor, here);
     if (ancestors.length <= mostAncestors) return undefined;
-    const path = pathOf(ancestors, here).slice(0, 1); // the whole of it would fill the screen
+    const path = pathOf(ancestors, here).slice(0, 1); // the whole path would fill the screen
     found.unusable.push({ path, message: 'is nested too deeply', hint: depthHint, offset: here.range?.[0] });
     return visit.BREAK;
   }
@@ -56,7 +56,7 @@ function structureOf(document: Document): Structure {
   function alias(_key: unknown, here: Alias, ancestors: Ancestors): symbol | undefined {
     aliases += 1;
     const target = anchors.get(here.source);
-    // An anchor stands before its aliases, so each circle has an alias that is inside what it stands for.
+    // An anchor comes before its aliases, so each circle has an alias that is inside the node that it refers to.
     if (target && ancestors.includes(target)) found.unusable.push(circle(here, ancestors));
     if (aliases <= mostAliases) return undefined;
     found.unusable.push({ path: [], message: 'uses too many aliases', hint: aliasHint, offset: 0 });
@@ -100,7 +100,7 @@ function pathOf(ancestors: Ancestors, node: Node): Path {
   });
 }
 
-/** The schema library leaves this one key out without a word; here every unknown key is refused. */
+/** The schema library silently drops this one key; here every unknown key is refused. */
 export function protoKeys(value: unknown, path: Path = []): Finding[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => protoKeys(item, [...path, index]));
   if (typeof value !== 'object' || value === null) return [];
@@ -116,20 +116,20 @@ const refusal = (path: Path): Finding => ({
   hint: 'remove it',
 });
 
-/** More aliases than a person writes; what is nested to blow up memory has many more. */
+/** More aliases than a person writes; text that is made to fill the memory has many more. */
 const maxAliasCount = 50;
 
 interface ReadDocument {
   /** Plain data; undefined when the text is not usable YAML. */
   value: unknown;
   problems: Problem[];
-  /** Wrong only where a number is wanted at all. */
+  /** A mistake only where a number is expected. */
   oddNumbers: readonly Finding[];
   /** The line of a path's key, or of the closest parent that exists. */
   lineOf(path: Path): number;
 }
 
-/** YAML to data, with all that is wrong with it as YAML. It never throws and never quotes the text. */
+/** Turns YAML into data, with everything that is wrong with it as YAML. It never throws and never quotes the text. */
 export function readDocument(text: string): ReadDocument {
   try {
     return read(text);
@@ -149,7 +149,7 @@ const unusable = (problems: Problem[]): ReadDocument => ({
 
 function read(text: string): ReadDocument {
   const lines = new LineCounter();
-  // Pretty errors would quote the line, and the line may hold a token.
+  // Pretty errors would quote the line, and the line may contain a token.
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -187,7 +187,7 @@ function onceEach(problems: readonly Problem[]): Problem[] {
 
 const starHint = 'a value that begins with * needs quotes: "*-prod"';
 
-/** Where the parser's own words are meant for programmers. */
+/** Replaces the parser's messages that are meant for programmers. */
 const plainWords: Record<string, string | undefined> = {
   MULTIPLE_DOCS: 'a second document begins here',
   MISSING_CHAR: 'a closing quote or bracket is missing here or above',
@@ -244,7 +244,10 @@ const twice = (path: Path): Finding => ({
   hint: `keep one ${pathText(path.slice(-1))}`,
 });
 
-/** Where in the text a path is. Each group's keys are indexed once: there may be as many problems as keys. */
+/**
+ * Finds where in the text a path is. The keys of each group are indexed once, because there may be as many problems as
+ * keys.
+ */
 function offsets(document: Document): (path: Path) => number | undefined {
   const indexes = new Map<YAMLMap, Map<string, YAMLMap['items'][number]>>();
   function pairIn(map: YAMLMap, key: string) {

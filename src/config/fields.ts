@@ -3,10 +3,10 @@ import { parseDuration } from '../lib/duration.ts';
 import { didYouMean } from '../lib/text.ts';
 import { humanDuration } from './human.ts';
 
-/** What is wrong with one value, in words that follow its path: "cluster: is missing". */
+/** The mistake in one value, worded to follow its path: "cluster: is missing". */
 export interface Wrong {
   wrong: string;
-  /** What to write instead. */
+  /** The text to write instead. */
   hint: string;
 }
 const isWrong = (value: unknown): value is Wrong => typeof value === 'object' && value !== null && 'wrong' in value;
@@ -15,7 +15,7 @@ export function addIssue(context: z.core.$RefinementCtx, { wrong, hint }: Wrong,
   context.addIssue({ code: 'custom', message: wrong, params: { hint }, ...(path && { path }) });
 }
 
-/** A single value with its own reader, so that every mistake gets a sentence of its own. */
+/** A single value with its own reader, so that every mistake gets its own sentence. */
 function field<T>(read: (value: unknown) => T | Wrong, ifMissing = 'give it a value') {
   return z.unknown().transform((value, context): T => {
     const result: T | Wrong = value === undefined ? { wrong: 'is missing', hint: ifMissing } : read(value);
@@ -53,10 +53,10 @@ function readText(value: unknown, what: string, pattern: RegExp, hint: string): 
 export const text = (what: string, pattern: RegExp, hint: string, ifMissing = hint) =>
   field<string>((value) => readText(value, what, pattern, hint), ifMissing);
 
-/** Whatever is not empty. */
+/** Any text that is not empty. */
 export const anyText = (what: string, hint: string) => text(what, /\S/, hint);
 
-/** An id of digits, which YAML reads as a number. Beyond 2^53 a number has already lost its last digits. */
+/** An id of digits, which YAML reads as a number. Above 2^53 such a number has already lost its last digits. */
 export const numericId = (what: string, pattern: RegExp, hint: string, ifMissing = hint) =>
   field<string>((value) => {
     if (typeof value !== 'number') return readText(value, what, pattern, hint);
@@ -79,7 +79,7 @@ export const oneOf = <const T extends string>(known: readonly T[]) =>
     return { wrong: `${JSON.stringify(value.slice(0, 60))} is not known`, hint: didYouMean(value, known) };
   });
 
-/** Whatever has limits has a default as well. */
+/** Every value with limits has a default as well. */
 const beyond = (min: string, max: string, value: string, isTooLittle: boolean): Wrong => ({
   wrong: `must be between ${min} and ${max}, not ${value}`,
   hint: `${isTooLittle ? `${min} at least` : `${max} at most`}; without the key it has its default`,

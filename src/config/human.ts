@@ -20,7 +20,9 @@ export function humanDuration(ms: number): string {
   return text;
 }
 
-/** The configuration as its file would say it with every default written out; it loads to the same again. */
+/**
+ * The configuration as its file would look with every default written out; it loads to the same configuration again.
+ */
 export function humanConfig(config: Config): object {
   const { classes, extraReasons, notices, approval, recovery, channels, heartbeat } = config;
   return {

@@ -8,7 +8,7 @@ import { BadConfig, configIn } from './load.ts';
 import { type Path, pathText, type Problem } from './problem.ts';
 import type { Config } from './schema.ts';
 
-/** One field that is not what it was, as the file would write it. */
+/** One field that has changed, with its values as the file would write them. */
 interface FieldChange {
   field: string;
   from: string;
@@ -16,12 +16,12 @@ interface FieldChange {
 }
 
 const longestValue = 200;
-/** Nobody reads on after these. */
+/** Nobody reads more than this. */
 const mostChanges = 50;
-/** Whoever knows it can ping in our name. */
+/** Anybody who knows this URL can ping in our name. */
 const secretFields: readonly string[] = ['heartbeat.url'];
 
-/** Pure. What changed, field by field, defaults included. */
+/** Pure. The changes field by field, defaults included. */
 export function changesBetween(before: Config, now: Config): FieldChange[] {
   return changesIn(humanConfig(before), humanConfig(now), []).slice(0, mostChanges);
 }
@@ -48,14 +48,14 @@ function changeOf(path: Path, before: unknown, now: unknown): FieldChange {
   return { field, from: words(before), to: words(now) };
 }
 
-/** The file was changed, and what stands in it now is not used. */
+/** The file was changed, but its content is not used. */
 interface Refusal {
   at: string;
-  /** The first thing that is wrong, in one line. */
+  /** The first mistake, in one line. */
   problem: string;
 }
 
-/** What is in force now, and what was; `built` was made for it before anything was swapped. */
+/** The configurations before and after; `built` was made for the new one before anything was swapped. */
 export interface Reload<Built> {
   before: Config;
   now: Config;
@@ -67,7 +67,7 @@ interface LiveConfigDeps<Built> {
   config: Config;
   clock: Clock;
   log: Log;
-  /** Everything that may fail. A throw keeps the configuration that is in force. */
+  /** Does everything that may fail. If it throws, the configuration in force stays. */
   build(config: Config): Promise<Built>;
   onSwap?(reload: Reload<Built>): void;
   /** For counting. */
@@ -76,17 +76,17 @@ interface LiveConfigDeps<Built> {
 
 interface LiveConfig {
   current(): Config;
-  /** Of what is in force. */
+  /** The hash of the configuration in force. */
   hash(): string;
   refusal(): Refusal | undefined;
-  /** Throws when it cannot be used; then nothing has changed. */
+  /** Throws when the text cannot be used; then nothing has changed. */
   take(text: string): Promise<void>;
   refuse(error: unknown): void;
-  /** What is in force stands in the file again. */
+  /** The file has the content in force again. */
   asBefore(): void;
 }
 
-/** The configuration in force: replaced as a whole by one that is complete, or not at all. */
+/** The configuration in force. It is replaced as a whole by a complete one, or not at all. */
 export function createLiveConfig<Built>({ file, clock, log, ...deps }: LiveConfigDeps<Built>): LiveConfig {
   let { config } = deps;
   let refusal: Refusal | undefined;

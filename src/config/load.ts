@@ -14,7 +14,7 @@ import {
 } from './problem.ts';
 import { type Config, configSchema } from './schema.ts';
 
-/** Tokens belong in the environment: a file like this ends up in git. Values are never repeated. */
+/** Tokens belong in the environment, because a file like this ends up in git. Values are never repeated in messages. */
 function misplacedTokens(value: unknown, path: Path = []): Finding[] {
   if (typeof value === 'string' || typeof value === 'number') {
     const named = /(token|secret|password)$/i.test(String(path.findLast((step) => typeof step === 'string') ?? ''));
@@ -46,7 +46,7 @@ function variableFor(path: Path, value: string): string {
 
 type Parsed = { ok: true; config: Config } | { ok: false; file: string; problems: Problem[] };
 
-/** Everything that is wrong with the text, or the configuration with its defaults filled in. */
+/** The configuration with its defaults filled in, or everything that is wrong with the text. */
 export function parseConfig(text: string, file: string): Parsed {
   const { value, problems, oddNumbers, lineOf } = readDocument(text);
   if (value === undefined) return { ok: false, file, problems: sorted(problems) };
@@ -61,7 +61,7 @@ export function parseConfig(text: string, file: string): Parsed {
   const found = [...misplacedTokens(value), ...protoKeys(value)];
   const result = configSchema.safeParse(withoutNulls(value), { reportInput: true });
   const mistakes = (result.error?.issues ?? []).flatMap((issue) => findingsIn(issue, configSchema));
-  // A token is not also a wrong chat, nor a name that must be quoted a number in odd digits.
+  // A token is not also reported as a wrong chat, nor a name that needs quotes as a number in odd digits.
   const findings = added(added(found, mistakes), oddNumbers);
   if (result.success && findings.length === 0 && problems.length === 0) return { ok: true, config: result.data };
   const placed = findings.map((finding) => problemAt(lineOf(finding.path), finding));
@@ -72,14 +72,14 @@ export async function loadConfig(file: string): Promise<Config> {
   return configIn(await readText(file), file);
 }
 
-/** The configuration that this text is, or one error that lists all its problems. */
+/** The configuration from this text, or one error that lists all its problems. */
 export function configIn(text: string, file: string): Config {
   const parsed = parseConfig(text, file);
   if (parsed.ok) return parsed.config;
   throw new BadConfig(file, parsed.problems);
 }
 
-/** All that is wrong with it, one line each. */
+/** Lists everything that is wrong with the file, one line each. */
 export class BadConfig extends UserError {
   readonly problems: readonly Problem[];
   constructor(file: string, problems: readonly Problem[]) {
@@ -88,7 +88,7 @@ export class BadConfig extends UserError {
   }
 }
 
-/** Nobody reads on after these. */
+/** Nobody reads more than this. */
 const mostReported = 100;
 
 const reportedOf = (lines: readonly string[]): readonly string[] =>
@@ -99,14 +99,14 @@ const reportedOf = (lines: readonly string[]): readonly string[] =>
 /** A key without a value means its default; a channel without settings (`console:`) is still a channel. */
 function withoutNulls(value: unknown, path: Path = []): unknown {
   if (value === null) return path.length === 2 && path[0] === 'channels' ? {} : undefined;
-  // In lists an empty item stays: it is a mistake.
+  // An empty item of a list stays, because it is a mistake.
   if (Array.isArray(value))
     return value.map((item, index) => (item === null ? null : withoutNulls(item, [...path, index])));
   if (typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutNulls(inner, [...path, key])]));
 }
 
-/** What is known, and of the rest what is not about the same value or a part of it. */
+/** The known findings, and those of the others that are not about the same value or a part of it. */
 function added(known: readonly Finding[], more: readonly Finding[]): Finding[] {
   const paths = new Set(known.map(({ path }) => JSON.stringify(path)));
   const isCovered = (path: Path): boolean => path.some((_, end) => paths.has(JSON.stringify(path.slice(0, end + 1))));
@@ -118,7 +118,7 @@ const sorted = (problems: readonly Problem[]): Problem[] =>
 
 type TokenName = 'TELEGRAM_BOT_TOKEN' | 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN';
 
-/** From the file that `..._FILE` names, else from the variable itself; undefined when neither is set. */
+/** Reads it from the file that `..._FILE` names, else from the variable itself; undefined when neither is set. */
 export async function readToken(
   name: TokenName,
   env: Readonly<Record<string, string | undefined>>,
@@ -134,7 +134,7 @@ async function readTokenFile(variable: string, file: string): Promise<string | u
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    // An optional Secret that is not there yet leaves an empty directory.
+    // An optional Secret that does not exist yet leaves an empty directory.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw new UserError(`${variable} names a file that cannot be read: ${messageOf(error)}`, 2);
   }

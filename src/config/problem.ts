@@ -41,7 +41,7 @@ function stepText(step: PropertyKey): string {
   return /^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }
 
-/** What zod found, in words that follow the path. */
+/** Zod's issue as findings, worded to follow the path. */
 export function findingsIn(issue: z.core.$ZodIssue, schema: AnySchema): Finding[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
@@ -62,7 +62,7 @@ export function findingsIn(issue: z.core.$ZodIssue, schema: AnySchema): Finding[
 }
 
 export const exampleHint = 'see config.example.yaml';
-/** The lists that must be there are lists of namespaces; what is missing otherwise says itself what it wants. */
+/** Only lists of namespaces get here, because every other missing value brings its own hint. */
 const missingHint = (path: Path): string => `such as ${String(path.at(-1))}: ["*"]`;
 const listHint = '[a, b], or one "- a" per line';
 const groupHint = 'indented "key: value" lines below it';
@@ -82,7 +82,7 @@ interface AnySchema {
   def: { type: string };
 }
 
-/** The parts of zod's schemas that lead on to the next one. */
+/** The parts of zod's schemas that lead to the next schema. */
 interface SchemaDef {
   type: string;
   shape?: Record<string, AnySchema>;

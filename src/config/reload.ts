@@ -9,7 +9,10 @@ interface DirectoryWatch {
   close(): void;
 }
 
-/** Tells that something in a directory changed; `onDeath` at most once, when it will not tell any more. Never throws. */
+/**
+ * Reports that something in a directory changed. `onDeath` is called at most once, when no more reports will come.
+ * Never throws.
+ */
 export type WatchDirectory = (directory: string, onChange: () => void, onDeath: () => void) => DirectoryWatch;
 
 export const watchDirectory: WatchDirectory = (directory, onChange, onDeath) => {
@@ -30,19 +33,19 @@ export const watchDirectory: WatchDirectory = (directory, onChange, onDeath) => 
       },
     };
   } catch {
-    queueMicrotask(die); // it is not there, or there are too many watches
+    queueMicrotask(die); // it does not exist, or there are too many watches
     return { close: () => void (isOver = true) };
   }
 };
 
-/** What stands in the file at this moment, as a hash: of its text, or of why it cannot be read. */
+/** The content of the file now, as a hash: of its text, or of why it cannot be read. */
 interface Reading {
   hash: string;
-  /** It is not there, as in the middle of a swap. */
+  /** It does not exist, as in the middle of a swap. */
   isMissing: boolean;
 }
 
-/** What was judged last, whatever the verdict, and since when something else is there. */
+/** The content that was judged last, whatever the verdict, and since when there is a different one. */
 export interface Standing {
   judged: string;
   other?: { hash: string; sinceMs: number };
@@ -51,16 +54,18 @@ export interface Standing {
 export type Weighed = { standing: Standing } & (
   | { do: 'nothing' }
   | { do: 'lookAgain'; inMs: number }
-  /** It stays: it is to be judged now. */
+  /** The content stays the same, so it is judged now. */
   | { do: 'judge' }
 );
 
-/** Whoever writes without a swap writes piece by piece: half a file may be wrong, or valid and not what is meant. */
+/**
+ * A program that writes without a swap writes piece by piece: half a file may be wrong, or valid but not what is meant.
+ */
 const settleMs = 500;
-/** The kubelet removes the link a moment before it makes the next one. */
+/** The kubelet removes the link a moment before it creates the next one. */
 const missingMs = 8_000;
 
-/** Pure. Only what stays as it is for a while is judged, and each only once until something else was judged. */
+/** Pure. Content is judged only after it stayed the same for a while, and only once until other content was judged. */
 export function weigh({ judged, other }: Standing, { hash, isMissing }: Reading, nowMs: number): Weighed {
   if (hash === judged) return { standing: { judged }, do: 'nothing' };
   const sinceMs = other?.hash === hash ? other.sinceMs : nowMs;
@@ -74,34 +79,34 @@ interface ReloadDeps {
   /** The text in force. */
   text: string;
   clock: Clock;
-  /** Something else stands in the file, and stays: taken, or refused by a throw. */
+  /** The file has other content, and it stays. Accepts it, or refuses it by a throw. */
   onText(text: string): Promise<void>;
-  /** It is not a text that could be judged, or it was refused. `onText` was not, or in vain. */
+  /** The content cannot be read as text (then `onText` was not called), or `onText` refused it. */
   onRefused(error: unknown): void;
-  /** The text in force stands there again. */
+  /** The file has the text in force again. */
   onAsBefore(): void;
   read?(file: string): Promise<string>;
   watch?: WatchDirectory;
 }
 
 interface Reloader {
-  /** Looks now: somebody asked for it. */
+  /** Looks now, because somebody asked for it. */
   poke(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Whatever the watch misses is found by reading the file itself, through all links. */
+/** Changes that the watch misses are found by reading the file itself, through all links. */
 const pollMs = 3_000;
-/** A burst of events is one look. */
+/** A burst of events leads to one look. */
 const shortestRestMs = 20;
-/** A directory that cannot be watched is not tried without a pause. */
+/** A directory that cannot be watched is not retried without a pause. */
 const watchEveryMs = 1_000;
 
 type Read = Reading & ({ text: string } | { error: unknown });
 
 /**
- * Follows a file as Kubernetes changes it: the kubelet swaps a link beside it, so neither the link's own state nor one
- * watch on the file tells. The directory is watched, and the content is read again and again as well.
+ * Follows a file as Kubernetes changes it: the kubelet swaps a link beside the file, so neither the link's own state
+ * nor a watch on the file shows the change. So the directory is watched, and the content is also read again and again.
  */
 export function createReloader({
   file,
@@ -118,7 +123,7 @@ export function createReloader({
 
   const poke = (): void => wake.abort();
 
-  /** Always followed by a look: what happened while nobody watched was not told. */
+  /** A look always follows, because changes while nobody watched were not reported. */
   function watchAgain(): void {
     watcher?.close();
     watchedAtMs = clock.now();
@@ -156,7 +161,7 @@ export function createReloader({
     if (weighed.do === 'lookAgain') return Math.min(weighed.inMs, pollMs);
     if (weighed.do === 'nothing') return pollMs;
     await judge(found);
-    watchAgain(); // the old one may hang on a directory that was replaced
+    watchAgain(); // the old one may be on a directory that was replaced
     return 0;
   }
 

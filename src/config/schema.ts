@@ -39,7 +39,7 @@ const namespaces = z
         'exclude',
       ]);
   })
-  // Then what is missing is the key in it.
+  // If the whole group is missing, the reported problem is the missing key in it.
   .prefault({} as { include: string[] });
 
 const telegramUser = z.unknown().transform((value, context): number => {
@@ -89,7 +89,7 @@ const approver = z
 
 type Approvers = z.output<typeof approver>[];
 
-/** One person, one entry: which of two entries ruled would depend on their order. */
+/** One entry per person: with two entries, their order would decide which one counts. */
 function reportTwins(approvers: Approvers, context: z.core.$RefinementCtx): void {
   for (const id of ['telegram', 'slack'] as const) {
     const first = new Map<unknown, number>();
@@ -191,7 +191,7 @@ const channels = z
       if (Object.keys(given).length === 0)
         addIssue(context, { wrong: 'needs at least one channel', hint: 'telegram, slack or console: {}' });
     },
-    // Beside other problems as well: all are reported at once.
+    // Also checked beside other problems, so that all are reported at once.
     { when: ({ value }) => typeof value === 'object' && value !== null },
   )
   .prefault({});
@@ -218,7 +218,7 @@ const ignoreRule = z
     { when: ({ issues }) => issues.length === 0 },
   );
 
-/** As the CRD has it: with a longer one every Remediation would be refused. */
+/** The limit of the CRD: with a longer class every Remediation would be refused. */
 const longestClass = 64;
 
 const extraReason = z
@@ -266,7 +266,7 @@ interface Named {
   extraReasons: { class: string }[];
 }
 
-/** Class names are a closed list, plus those that extraReasons brings. */
+/** Class names are a closed list, plus those that extraReasons adds. */
 function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context: z.core.$RefinementCtx): void {
   const own = listIn(extraReasons)
     .map((extra) => extra?.class)
@@ -275,7 +275,7 @@ function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context:
   const complain = (name: string, path: PropertyKey[], words = known): void =>
     addIssue(context, { wrong: `there is no class ${JSON.stringify(name)}`, hint: didYouMean(name, words) }, path);
 
-  // A list in its place is another mistake, and told as that.
+  // A list in its place is another mistake, and is reported as that.
   const named = Array.isArray(classes) ? [] : Object.keys(classes ?? {});
   for (const name of named) if (!known.includes(name)) complain(name, ['classes', name]);
   for (const [index, rule] of listIn(ignore).entries()) {
@@ -328,7 +328,7 @@ export interface Config {
 
 const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null;
 
-/** The contract of the file: every key, its limits and its default, as the file writes them. */
+/** The contract of the file: every key, its limits and its default, as written in the file. */
 export const configSchema = z
   .strictObject({
     cluster: anyText('a name', 'such as cluster: prod-eu'),

@@ -2,7 +2,7 @@ import { matchesAny } from '../lib/glob.ts';
 import { isAlwaysOut } from '../lib/namespaces.ts';
 import type { Config } from './schema.ts';
 
-/** Exclude wins; what is always out is in only when named literally (and is then notify-only). */
+/** Exclude wins. A namespace that is always out is selected only when named literally (and is then notify-only). */
 export function isSelected({ namespaces }: Config, namespace: string, ownNamespace: string): boolean {
   if (matchesAny(namespaces.exclude, namespace)) return false;
   if (isAlwaysOut(namespace, ownNamespace)) return namespaces.include.includes(namespace);

@@ -29,7 +29,7 @@ interface CaseGround {
   config: Config;
   ownNamespace: string;
   nowMs: number;
-  /** All that could be read. */
+  /** All Remediations that could be read. */
   fixes: readonly Remediation[];
   seen: readonly SeenObject[];
 }
@@ -68,7 +68,7 @@ async function openCase(ground: CaseGround, { key, namespace, object }: Incident
   };
 }
 
-/** All that was kept for this key, oldest first, as the watcher folds it. */
+/** The incident from all signals kept for this key, folded from oldest to newest as the watcher does. */
 function folded({ config, nowMs, seen }: CaseGround, key: string): Incident | undefined {
   const atMs = ({ event }: SeenObject): number => event?.lastSeenMs ?? nowMs;
   return seen
@@ -87,7 +87,7 @@ function folded({ config, nowMs, seen }: CaseGround, key: string): Incident | un
     }, undefined);
 }
 
-/** What would be written down. A log is not read for it: that is a right of its own. */
+/** The spec that would be recorded. No log is read for it, because that needs a separate right. */
 async function drafted(
   { reader, config, ownNamespace, nowMs }: CaseGround,
   incident: Incident,
@@ -121,21 +121,21 @@ const liveUid = async (reader: Reader, namespace: string, { kind, name }: Root):
   isKnownKind(kind) ? ((await reader.get<KubeObject>({ kind, namespace, name }))?.metadata.uid ?? '') : '';
 
 export interface GatherDeps {
-  /** Nothing is ever written. */
+  /** Only a reader: nothing is ever written. */
   reader: Reader;
   clock: Clock;
   config: Config;
   ownNamespace: string;
 }
 
-/** Street 1 once more, from the live objects to what would be recorded, for one object and whatever it belongs to. */
+/** Repeats street 1, from the live objects to what would be recorded, for one object and the workload it belongs to. */
 export async function gather(deps: GatherDeps, target: ExplainTarget): Promise<Findings> {
   const { config, ownNamespace, clock } = deps;
   const reader = createOnce(deps.reader);
   const nowMs = clock.now();
   const { kind, name, namespace } = target;
   const uid = await uidOf(reader, target);
-  // Of one namespace everything is read from whole lists: there may be thousands of pods.
+  // In one namespace everything is read from whole lists, because there may be thousands of pods.
   const owners = createOwnerResolver(namespace ? createSnapshot(reader, namespace) : reader, clock);
   const root = await owners.rootOf(namespace, { kind, name, uid: uid ?? '' });
   if (!root) throw new UserError(await notThere(reader, target));
@@ -181,7 +181,7 @@ const placeOf = ({ metadata, spec }: Remediation): IncidentPlace => ({
   object: spec.incident.object,
 });
 
-/** undefined: there is none. */
+/** undefined: there is no such object. */
 async function uidOf(reader: Reader, target: ExplainTarget): Promise<string | undefined> {
   const { kind, namespace, name } = target;
   try {
@@ -192,7 +192,7 @@ async function uidOf(reader: Reader, target: ExplainTarget): Promise<string | un
   }
 }
 
-/** Whoever is in a hurry mistypes. */
+/** People in a hurry mistype, so a similar name is suggested. */
 async function notThere(reader: Reader, target: ExplainTarget): Promise<string> {
   const { kind, namespace, name } = target;
   const isNone = async (): Promise<boolean> => (await reader.get({ kind: 'Namespace', name: namespace })) === undefined;
@@ -208,7 +208,7 @@ interface Records extends Pick<Findings, 'notices' | 'isInstalled'> {
   unread: Kind[];
 }
 
-/** What tapfix has written down. In a cluster that does not know its resources there is nothing. */
+/** Reads what tapfix has recorded. In a cluster that does not know tapfix's resources there is nothing. */
 async function readRecords(reader: Reader, space: string, ownNamespace: string): Promise<Records> {
   const unread = new Set<Kind>();
   let isInstalled = true;

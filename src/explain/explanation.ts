@@ -13,7 +13,7 @@ import { type ExplainedCase, type Findings, type SeenObject, spoken } from './fi
 
 /* Pure. Why there was, or was not, a message: one sentence, the first that applies. */
 
-/** What became of a signal, and where to look. */
+/** Why a signal was dropped, and where to look. */
 function whyDropped(outcome: SignalOutcome, { signal }: Pick<SeenObject, 'signal'>): string {
   const why: Partial<Record<SignalOutcome, string>> = {
     [SignalOutcome.namespaceNotSelected]: `namespace ${signal.namespace} is not selected (namespaces.include and exclude)`,
@@ -27,7 +27,7 @@ function whyDropped(outcome: SignalOutcome, { signal }: Pick<SeenObject, 'signal
   return why[outcome] ?? outcome;
 }
 
-/** Something from the cluster, as part of a sentence. */
+/** Text from the cluster, as part of a sentence. */
 const clause = (text: string, longest = 160): string => line(redact(text), longest).replace(/\.$/, '');
 
 const holderOf = (fixes: readonly Remediation[]): Remediation | undefined => fixes.find((fix) => !isCleared(fix));
@@ -87,7 +87,7 @@ interface WordContext {
   timeZone: string;
 }
 
-/** Pure. The answer first, then what it rests on; a few lines for somebody who was woken. */
+/** Pure. The answer first, then what it is based on: a few lines for somebody who was woken up. */
 export function explained(findings: Findings, context: WordContext): string[] {
   const { target, root, isGone, cases, seen, unread } = findings;
   const times = timesIn(context.timeZone, context.nowMs);
@@ -96,7 +96,7 @@ export function explained(findings: Findings, context: WordContext): string[] {
   const [own, ...causes] = cases;
   return [
     `${spoken(target)}${whose}${whose ? ', which is ' : ': '}${inShort(own.live)}`,
-    // Whose incident is a shared cause's has nothing of its own to tell.
+    // A workload whose incident belongs to a shared cause has no verdict of its own.
     ...(own.incident || own.fixes.length > 0 || causes.length === 0 ? [verdictOf(own, findings)] : []),
     ...causes.map((one) => `Part of incident ${one.key}. ${verdictOf(one, findings)}`),
     '',
@@ -127,7 +127,7 @@ function inShort({ gone, healthy, why, ready, desired, ended }: LiveHealth): str
 
 const mostLines = 8;
 
-/** The same of several pods is one line. */
+/** The same signal of several pods is one line. */
 function seenLines(seen: readonly SeenObject[], times: Times): string[] {
   if (seen.length === 0) return ['nothing'];
   const groups = [
@@ -172,7 +172,7 @@ function caseRows({ key, incident, live, trueNow, draft, fixes }: ExplainedCase,
 
 const classes = (some: readonly SeenClass[]): string => some.map((one) => one.class).join(', ');
 
-/** What the fresh reading says, what of all that was seen it confirms, and what else it finds. */
+/** The result of the fresh reading, which of the seen classes it confirms, and what else it finds. */
 function readingWords(live: LiveHealth, trueNow: readonly SeenClass[]): string {
   const readable = trueNow.filter((one) => one.readable);
   const unreadable = trueNow.filter((one) => !one.readable);
@@ -189,7 +189,7 @@ function draftLines(draft: NonNullable<ExplainedCase['draft']>): string[] {
   const words = actionWords({ spec: draft } as Remediation);
   if (words) return [`would be proposed: ${words.summary}`];
   const why = [`none would be offered: ${clause(draft.rationale, 300)}`];
-  // This process was not there when the earlier revision ran.
+  // This process did not run when the earlier revision did.
   return /seen healthy/.test(draft.rationale)
     ? [...why, '(the watcher may know better: it has seen which revisions were healthy)']
     : why;
@@ -201,7 +201,7 @@ function fixLine(fix: Remediation, times: Times): string {
   return `${times.at(fix.metadata.creationTimestamp)} ${fix.metadata.name}: ${failureClass}, ${state}`;
 }
 
-/** Whether the newest Remediation has reached a chat. */
+/** Whether the newest Remediation was posted in a chat. */
 function messageLines(fix: Remediation, { notices, unread }: Findings, times: Times): string[] {
   if (unread.includes('Notice')) return [];
   const own = notices.filter(({ spec }) => spec.members.some(({ uid }) => uid === fix.metadata.uid));
@@ -222,7 +222,7 @@ const pageSchema = z.object({
 });
 type LedgerPage = z.infer<typeof pageSchema>;
 
-/** undefined: whoever answered is no watcher of ours. */
+/** undefined: the answer is not from a watcher of ours. */
 export const pageOf = (answer: unknown): LedgerPage | undefined => pageSchema.safeParse(answer).data;
 
 const mostLedgerLines = 6;

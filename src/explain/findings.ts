@@ -10,14 +10,14 @@ import { closest } from '../lib/text.ts';
 import type { SignalOutcome } from '../signals/signal.ts';
 import type { SurveyedSignal } from '../signals/survey.ts';
 
-/** What somebody asks about. Without a namespace: something that has none. */
+/** The object that somebody asks about. The namespace is empty for a cluster-scoped object. */
 export interface ExplainTarget {
   namespace: string;
   kind: Kind;
   name: string;
 }
 
-/** What an incident can be about, or belong to. The other names are kubectl's. */
+/** The kinds that an incident can be about, or that can belong to one. The other names are kubectl's. */
 const askable: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   Deployment: ['deploy'],
   StatefulSet: ['sts'],
@@ -40,10 +40,10 @@ function kindOf(word: string): Kind | undefined {
 }
 
 const refused = (why: string): UserError => new UserError(why, 2);
-/** As the API server would have it; it is part of a path. */
+/** The API server's rule for names; the name becomes part of a path. */
 const isName = (word: string): boolean => /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(word);
 
-/** Pure. "shop/Deployment/checkout", or of what has no namespace "Node/worker-3". */
+/** Pure. Reads "shop/Deployment/checkout", or for a cluster-scoped object "Node/worker-3". */
 export function parseTarget(text: string): ExplainTarget {
   const parts = text.split('/');
   const [word = '', name = ''] = parts.slice(-2);
@@ -67,27 +67,27 @@ export function parseTarget(text: string): ExplainTarget {
 export const spoken = ({ namespace, kind, name }: ExplainTarget): string =>
   `${kind} ${name}${namespace ? ` in ${namespace}` : ''}`;
 
-/** A sighting that has to do with what was asked, and what the filter says of it. */
+/** A sighting that is related to the target, and the filter's verdict on it. */
 export interface SeenObject extends SurveyedSignal {
   judged: Judged;
 }
 
-/** One incident that it is, or would be, part of. */
+/** One incident that the target is part of, or would be. */
 export interface ExplainedCase {
   key: string;
   object: Root;
-  /** What all that was seen and kept amounts to; none when nothing was. */
+  /** The incident folded from all signals that were seen and kept; absent when there were none. */
   incident?: Incident;
   live: LiveHealth;
-  /** Of the classes that were seen those that a fresh reading confirms, the most specific first. */
+  /** The seen classes that a fresh reading confirms, the most specific first. */
   trueNow: readonly SeenClass[];
   /** Key of the open shared cause that explains it. */
   symptomOf?: string;
-  /** What the live objects say against telling anybody. */
+  /** The reason, found in the live objects, not to record it. */
   whyNot?: SignalOutcome;
-  /** What would be recorded if it was told now. */
+  /** The spec that would be recorded now. */
   draft?: RemediationSpec;
-  /** Of this key, newest first. */
+  /** The Remediations of this key, newest first. */
   fixes: readonly Remediation[];
 }
 
@@ -95,14 +95,14 @@ export interface Findings {
   target: ExplainTarget;
   /** The workload that it belongs to. */
   root: Root;
-  /** It is not there any more; whose it was its name tells. */
+  /** It no longer exists; its name shows which workload it belonged to. */
   isGone: boolean;
   seen: readonly SeenObject[];
-  /** The workload's own first, then shared causes. */
+  /** The workload's own incident first, then shared causes. */
   cases: readonly [ExplainedCase, ...ExplainedCase[]];
   notices: readonly Notice[];
-  /** Kinds that may not be listed by whoever asks. */
+  /** Kinds that the person who asks may not list. */
   unread: readonly Kind[];
-  /** The cluster knows tapfix's resources. */
+  /** True if the cluster knows tapfix's resources. */
   isInstalled: boolean;
 }

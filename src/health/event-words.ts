@@ -2,11 +2,11 @@ import type { EventView, PodView } from '../kube/views.ts';
 import type { Trouble } from './trouble.ts';
 
 /*
- * What the words of kubelet, scheduler and controllers name. They are no contract: what is not recognised is not
- * guessed, and the object's own status decides.
+ * Facts read from the messages of kubelet, scheduler and controllers. These texts are not a contract: a text that is
+ * not recognised is not guessed at, and the object's own status decides.
  */
 
-/** "ConfigMap missing": what a container or a volume was told to use, and is not there. */
+/** "ConfigMap missing": the object that a container or a volume refers to and that does not exist. */
 export function missingConfigIn(message: string): string | undefined {
   const object = /\b(configmap|secret)s? "([^"]{1,253})" not found/i.exec(message);
   if (object) return `${kindOf(object[1]!)} ${object[2]}`;
@@ -22,13 +22,16 @@ const kindOf = (word: string): string => (/^secret/i.test(word) ? 'Secret' : 'Co
 export const missingStorageClassIn = (message: string): string | undefined =>
   /\bstorageclass(?:es)?(?:\.storage\.k8s\.io)? "([a-z0-9][a-z0-9.-]{0,252})" not found/i.exec(message)?.[1];
 
-/** The scheduler waits for volumes, not for a node. */
+/** True if the scheduler waits for volumes, not for a node. */
 export const waitsForClaims = (message: string): boolean => /unbound immediate PersistentVolumeClaims/i.test(message);
 
 /** Nothing can be created in a namespace that somebody is deleting. */
 export const isBecauseTerminating = (message: string): boolean => /because it is being terminated/.test(message);
 
-/** Waiting reasons of kubelet that mean the image: https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/images/types.go */
+/**
+ * Waiting reasons of kubelet that mean the image:
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/images/types.go
+ */
 export const imageReasons: ReadonlySet<string> = new Set([
   'ImagePullBackOff',
   'ErrImagePull',
@@ -39,13 +42,13 @@ export const imageReasons: ReadonlySet<string> = new Set([
   'SignatureValidationFailed',
 ]);
 
-/** The same in the message of an event, which has the reason Failed, BackOff or InspectFailed for it. */
+/** The same from the message of an event, whose reason is then Failed, BackOff or InspectFailed. */
 export const saysImage = (message: string): boolean =>
   /pull(?:ing)? image|Failed to inspect image|default image tag|is not present with pull policy of Never/i.test(
     message,
   ) || imageReasons.has(/^Error: (\w+)/.exec(message)?.[1] ?? '');
 
-/** A container that was made and could not be started: it ends at once, and is started again. */
+/** A container that was created but could not be started: it ends at once, and is started again. */
 export const saysNotStarted = (message: string): boolean =>
   /containerd task|start container|OCI runtime|RunContainerError|StartError/i.test(message);
 
@@ -57,7 +60,7 @@ const sandboxReasons: ReadonlySet<string> = new Set([
   'FailedPrepareDynamicResources',
 ]);
 
-/** What an event says that a pod waits for before any of its containers can be made. */
+/** The class of what a pod waits for before any of its containers can be created, according to an event. */
 export function setupClassOf({ reason, message }: Pick<EventView, 'reason' | 'message'>): string | undefined {
   if (volumeReasons.has(reason)) return missingConfigIn(message) ? 'ConfigMissing' : 'VolumeStuck';
   return sandboxReasons.has(reason) ? 'SandboxFailed' : undefined;
@@ -65,19 +68,22 @@ export function setupClassOf({ reason, message }: Pick<EventView, 'reason' | 'me
 
 const beforeContainers: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** Its node has it, and has made neither its network nor its volumes. Once these are there it waits for an image. */
+/**
+ * Its node has accepted it, but has created neither its network nor its volumes yet. Once these exist, it waits for an
+ * image.
+ */
 export const waitsForSetup = (pod: PodView): boolean =>
   !pod.deleting &&
   pod.phase !== 'Failed' &&
   pod.hasSandbox !== true &&
   pod.containers.some(({ waiting }) => beforeContainers.has(waiting ?? ''));
 
-/** kubelet tries again and again, and says so at least every five minutes. */
+/** kubelet retries again and again, and reports it at least every five minutes. */
 const standingMs = 900_000;
-/** It also says that it still waits, without saying for what: then the words before these are meant. */
+/** kubelet also reports that it still waits, without the reason. Then the message just before gives the reason. */
 const togetherMs = 300_000;
 
-/** Pure. What a pod that waits in ContainerCreating waits for, by the newest of its own events; nothing when they do not say. */
+/** Pure. The reason why a pod waits in ContainerCreating, by the newest of its own events; empty when unknown. */
 export function setupTroubles(pod: PodView, events: readonly EventView[], nowMs: number): Trouble[] {
   if (!waitsForSetup(pod)) return [];
   const own = events

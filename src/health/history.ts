@@ -15,7 +15,7 @@ function close(stretch: Stretch, nowMs: number): void {
   delete stretch.sinceMs;
 }
 
-/** Nobody looked in between. */
+/** Nobody watched between the two times, so that time is not counted. */
 function skip(stretch: Stretch, fromMs: number, untilMs: number): void {
   const { sinceMs } = stretch;
   if (sinceMs === undefined) return;
@@ -24,14 +24,14 @@ function skip(stretch: Stretch, fromMs: number, untilMs: number): void {
 }
 
 interface Run {
-  /** With all of its pods. */
+  /** Times with all of its pods. */
   whole: Stretch;
-  /** With most of them. */
+  /** Times with at least half of its pods. */
   serving: Stretch;
-  /** The longest that it was whole and then broke by itself, not because it was scaled. */
+  /** The longest time that it was whole before it broke by itself, not because it was scaled. */
   brokenAfterMs: number;
   desired: number;
-  /** How many it was asked for when it last had fewer: to be asked for less is no recovery. */
+  /** How many pods it wanted when it last had fewer. A lower wanted number alone is not a recovery. */
   shortAt?: number;
   wasShort: boolean;
 }
@@ -45,20 +45,20 @@ const newRun = (): Run => ({
 });
 
 /**
- * Which revisions were healthy, as this process saw it. A Deployment without a readiness probe scales its
- * good revision to zero the moment the bad one starts, so "was it healthy" cannot be read afterwards.
+ * The revisions that were healthy, as this process saw it. A Deployment without a readiness probe scales its good revision
+ * to zero as soon as the bad one starts, so "was it healthy" cannot be read afterwards.
  */
 export interface History {
   observe(replicaSet: ReplicaSetView, nowMs: number): void;
-  /** Nobody looked in between: a run that was open then is known until its begin, and anew from its end. */
+  /** Nobody watched in between: a run that was open then counts until the gap begins, and starts again when it ends. */
   blind(fromMs: number, untilMs: number): void;
-  /** How long it held before it broke by itself; 0 when it never did. */
+  /** How long it had all of its pods before it broke by itself; 0 when it never did. */
   brokenAfterMs(uid: string): number;
   /** The longest time this revision was fully available without a break. */
   longestAvailableMs(uid: string, nowMs: number): number;
-  /** The same with at least half of its pods. */
+  /** The same, but with at least half of its pods. */
   longestServingMs(uid: string, nowMs: number): number;
-  /** It was seen with fewer pods than it was asked for. */
+  /** True if it was seen with fewer pods than it wanted. */
   wasShort(uid: string): boolean;
   forget(uid: string): void;
 }
@@ -88,7 +88,7 @@ export function createHistory(max = 20_000): History {
   return {
     observe(replicaSet, nowMs) {
       const known = runs.get(replicaSet.uid);
-      if (!known && replicaSet.desired === 0) return; // old revisions are many, and tell nothing
+      if (!known && replicaSet.desired === 0) return; // there are many old revisions, and they show nothing
       const run = known ?? newRun();
       (isReplicaSetAvailable(replicaSet) ? begin : end)(run, replicaSet, nowMs);
       if (isServing(replicaSet)) run.serving.sinceMs ??= nowMs;

@@ -6,12 +6,12 @@ import { isBecauseTerminating } from './event-words.ts';
 import type { LiveHealth, Trouble } from './trouble.ts';
 import { gone } from './workload-health.ts';
 
-/** "exceeded quota: NAME, requested: ..." and no other quota whose name merely begins like it. */
+/** Matches "exceeded quota: NAME, requested: ...", but not another quota whose name merely begins with NAME. */
 export function saysQuota(message: string, quota: string): boolean {
   return [...message.matchAll(/exceeded quota: ([^,\s]+)(?=,|\s*$)/g)].some(([, name]) => name === quota);
 }
 
-/** One limit that a pod did not fit in. */
+/** One limit that a pod exceeded. */
 interface Excess {
   resource: string;
   asked: string;
@@ -19,7 +19,10 @@ interface Excess {
   limit: string;
 }
 
-/** "requested: requests.memory=128Mi, used: requests.memory=0, limited: requests.memory=50Mi": only limits that were exceeded are named. */
+/**
+ * Reads "requested: requests.memory=128Mi, used: requests.memory=0, limited: requests.memory=50Mi". The message names
+ * only limits that were exceeded.
+ */
 export function excessIn(message: string): Excess[] {
   const [, asked, used, limited] = /requested: (\S+), used: (\S+), limited: (\S+)/.exec(message) ?? [];
   const amounts = (list = ''): Map<string, string> =>
@@ -36,7 +39,9 @@ interface QuotaCounts {
   used?: Record<string, string> | undefined;
 }
 
-/** Whether what was refused would be let through now: the limit was raised, or others left room. In doubt it would not. */
+/**
+ * Whether the refused request would be accepted now: the limit was raised, or others made room. False when in doubt.
+ */
 export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts): boolean {
   const excess = excessIn(refusal);
   return (
@@ -50,7 +55,7 @@ export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts)
   );
 }
 
-/** Who was refused, and with which words, newest first. */
+/** An owner that was refused, and the messages, newest first. */
 export interface RefusedOwner {
   kind: string;
   name: string;
@@ -72,8 +77,8 @@ export function refusalsIn(events: readonly EventView[]): Refusals {
 }
 
 /**
- * The words with which this quota stands in the way: those that would still be true, else its newest if nobody else has
- * refused since. With two full quotas a try names the one or the other, and both are in the way.
+ * The message with which this quota refuses: one that would still be true, else its newest one if nobody else has
+ * refused since. With two full quotas each try names one or the other, and both are in the way.
  */
 export function refusalBy(
   quota: string,
@@ -86,8 +91,9 @@ export function refusalBy(
 }
 
 /**
- * With which words a ReplicaSet's pods are refused; none when its last try succeeded. Its condition tells that they are,
- * but keeps the words of the first refusal, whatever came after it: events know better, as long as there are any.
+ * The messages with which a ReplicaSet's pods are refused; empty when its last try succeeded. Its condition says that
+ * they are refused, but keeps the text of the first refusal, whatever came after it. Events are more accurate, while
+ * there are any.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/replicaset/replica_set_utils.go (calculateStatus)
  */
 export function refusalsOf({ uid, desired, createFailure }: ReplicaSetView, events: Refusals): readonly string[] {
@@ -95,13 +101,13 @@ export function refusalsOf({ uid, desired, createFailure }: ReplicaSetView, even
   return events.get(uid)?.refusals ?? [createFailure];
 }
 
-/** That a pod was refused is history once it is there, as one of a StatefulSet is under the same name. */
+/** Drops refusals of pods that exist by now: a StatefulSet creates the pod again under the same name. */
 export const standingRefusals = ({ refusals }: RefusedOwner, podNames: ReadonlySet<string>): string[] =>
   refusals.filter((words) => !podNames.has(/pods "([^"]+)" is forbidden/.exec(words)?.[1] ?? ''));
 
 const otherKinds: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet', 'Job', 'CronJob']);
 
-/** These keep no such condition: their events name them, and `isShort` tells whether it still holds. */
+/** These kinds have no such condition: their events name them, and `isShort` says whether it is still true. */
 export const otherOwners = (refusals: Refusals): RefusedOwner[] =>
   [...refusals.values()].filter(({ kind }) => otherKinds.has(kind));
 
@@ -110,7 +116,7 @@ interface OwnerObject extends KubeObject {
   status?: Record<string, unknown>;
 }
 
-/** At once, and of those that are left. */
+/** How many pods it wants at once, of those that are not done yet. */
 function wantedByJob(
   { parallelism = 1, completions }: NonNullable<OwnerObject['spec']>,
   count: (field: string) => number,
@@ -138,12 +144,15 @@ export function isShort(kind: string, object: KubeObject): boolean {
   }
 }
 
-/** The quota's name in "... is forbidden: exceeded quota: NAME, requested: ...", however the controller worded the rest. */
+/**
+ * The quota's name in "... is forbidden: exceeded quota: NAME, requested: ...", whatever the controller wrote around
+ * it.
+ */
 export function quotaIn(message: string): string | undefined {
   return /exceeded quota: ([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?:,|$)/.exec(message)?.[1];
 }
 
-/** Why pods were refused: by a quota, which is then to blame, or by something else. */
+/** Why pods were refused: by a quota, which is then the cause, or by something else. */
 export function refusalTrouble(message: string): Trouble | undefined {
   if (isBecauseTerminating(message)) return undefined;
   const quota = quotaIn(message);
@@ -152,12 +161,15 @@ export function refusalTrouble(message: string): Trouble | undefined {
   return { class: 'CreateRejected', ...said };
 }
 
-/** Pure. A rollout that missed its deadline, or got no ReplicaSet; there are no events for the former. */
+/**
+ * Pure. A rollout that missed its deadline, or that could not create its ReplicaSet. For the former there are no
+ * events.
+ */
 export function rolloutTroubles({ desired, paused, deleting, progressing }: DeploymentView): Trouble[] {
   if (desired === 0 || paused || deleting || progressing?.status !== 'False') return [];
   const { reason, message } = progressing;
   if (reason === 'ProgressDeadlineExceeded') return [{ class: 'RolloutStuck', reason, message }];
-  // A quota on ReplicaSets as well: the card of a quota speaks of pods.
+  // This includes a quota on ReplicaSets, because the card of a quota is about pods.
   return reason === 'ReplicaSetCreateError' && !isBecauseTerminating(message)
     ? [{ class: 'CreateRejected', reason, message }]
     : [];
@@ -172,9 +184,9 @@ export interface BlockedOwner {
   workload: string;
   ready: number;
   desired: number;
-  /** The API server's words. */
+  /** The API server's message. */
   refusal: string;
-  /** It would be let in now, and only waits for its next try. */
+  /** Its pod would be accepted now; it only waits for its next try. */
   fits: boolean;
 }
 

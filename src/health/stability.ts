@@ -8,10 +8,16 @@ export interface Stable {
   readAtMs: number;
 }
 
-/** What nobody read for longer than this was not seen to be healthy: we slept. Many incidents take a while to read. */
+/**
+ * A target that was not read for longer than this was not seen to be healthy: we slept. It is this long because many
+ * incidents take a while to read.
+ */
 const longestGapMs = 120_000;
 
-/** A restart is a break even if both readings look fine, and so is a time without readings. Fewer restarts than before are other pods: a break as well. */
+/**
+ * A restart is a break even if both readings look fine, and so is a time without readings. Fewer restarts than before
+ * mean other pods, which is a break too.
+ */
 export function holdStable(before: Stable | undefined, live: LiveHealth, nowMs: number): Stable | undefined {
   if (!live.healthy) return undefined;
   const { restarts } = live;

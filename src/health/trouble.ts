@@ -1,11 +1,17 @@
-/** One thing that is wrong with one object at this moment: a signal when it is seen, and the proof when it is read again. */
+/**
+ * One thing that is wrong with one object now. It becomes a signal when it is seen, and is the proof when it is read
+ * again.
+ */
 export interface Trouble {
   class: string;
   reason: string;
   message: string;
-  /** What is really to blame, when that is something else: then it is not the workload's own trouble. */
+  /** The object that is really to blame, if it is another one. Then it is not the workload's own trouble. */
   cause?: { kind: string; name: string };
-  /** Of what passes by itself in every rollout: since when this object has had it, by the cluster's own words. */
+  /**
+   * For troubles that every rollout has for a while: since when this object has had it, by the cluster's own
+   * timestamps.
+   */
   sinceMs?: number;
 }
 
@@ -18,13 +24,13 @@ export function distinct(troubles: readonly Trouble[]): Trouble[] {
   });
 }
 
-/** Other clocks may be ahead of ours; further than this they are wrong, and tell nothing. */
+/** Other clocks may be ahead of ours. If they are ahead by more than this, they are wrong and are ignored. */
 const mostAheadMs = 300_000;
 
 const lastingOf = ({ sinceMs }: Trouble, nowMs: number): number =>
   sinceMs === undefined || sinceMs > nowMs + mostAheadMs ? Number.POSITIVE_INFINITY : nowMs - sinceMs;
 
-/** The classes that are its own, and how long each has lasted: the longest of all that have it counts. */
+/** The classes of its own troubles, and how long each has lasted: the longest time counts. */
 export function summed(found: readonly Trouble[], nowMs: number) {
   const own = found.filter(({ cause }) => cause === undefined);
   const lastingMs: Record<string, number> = {};
@@ -33,43 +39,47 @@ export function summed(found: readonly Trouble[], nowMs: number) {
   return { troubles: Object.keys(lastingMs), lastingMs };
 }
 
-/** What a fresh reading of an incident's target says. Pure: see diagnosis/ for who reads. */
+/** The result of a fresh reading of an incident's target. Pure: diagnosis/ does the reading. */
 export interface LiveHealth {
-  /** By every rule for its class; for a shared cause, of every workload it touches. */
+  /** True by every rule for its class. For a shared cause: for every workload that it affects. */
   healthy: boolean;
-  /** One clause, when it is not. */
+  /** The reason as one clause, when it is not healthy. */
   why: string;
   ready: number;
   desired: number;
-  /** The failure classes that are true of it at this reading. What cannot be confirmed is not among them. */
+  /** The failure classes that are true at this reading. A class that cannot be confirmed is not included. */
   troubles: readonly string[];
-  /** Of troubles that come and go with every rollout: how long the part that has had it longest has had it. */
+  /** For troubles that come and go with every rollout: how long the object that has had it longest has had it. */
   lastingMs?: Readonly<Record<string, number>>;
-  /** Of a quota: whom it refused would be let in now. */
+  /** For a quota: the pods that it refused would be accepted now. */
   hasRoom: boolean;
-  /** Of all its pods together. */
+  /** The sum over all its pods. */
   restarts: number;
-  /** Of containers that have ended: how long a crash loop lets a pod look fine. */
+  /** The longest run of a container that has ended: for so long a crash loop lets a pod look fine. */
   longestUptimeMs: number;
-  /** "Deployment/api": the workloads a shared cause touches. */
+  /** The workloads that a shared cause affects: "Deployment/api". */
   affected: string[];
-  /** It came to its end otherwise than healthy, in words: a Job that failed for good. */
+  /** The text if it ended in another way than healthy: a Job that failed for good. */
   ended?: string;
   /** The target itself is gone (or is another object of the same name). */
   gone: boolean;
 }
 
 /**
- * Whether what was seen is what is wrong at this moment: a rollout under way is not healthy either, but it is no crash
- * loop, and who only waits for the next try of a ReplicaSet is not refused by a quota that has room. What every rollout
- * does for a while, as pods that are not ready yet, is a failure of the one that has done it for `forMs`.
+ * Whether the failure that was seen is true now. A rollout in progress is not healthy either, but it is not a crash
+ * loop; and a workload that only waits for its ReplicaSet's next try is not refused by a quota that has room. Some
+ * states are normal for a while in every rollout, such as pods that are not ready yet; they are failures once they last
+ * `forMs`.
  */
 export function isStillTrue(failureClass: string, live: LiveHealth, forMs = 0): boolean {
   if (live.healthy || live.hasRoom || !live.troubles.includes(failureClass)) return false;
   return (live.lastingMs?.[failureClass] ?? Number.POSITIVE_INFINITY) >= forMs;
 }
 
-/** Up again is not over: what was killed for memory a minute ago, or a Job that failed for good, is as it was noticed. */
+/**
+ * Running again does not mean that it is over: a container that was killed for memory a minute ago, or a Job that
+ * failed for good, still has the failure that was noticed.
+ */
 export function judgedFor(failureClass: string | undefined, live: LiveHealth): LiveHealth {
   if (failureClass === undefined || !live.healthy || !live.troubles.includes(failureClass)) return live;
   const { ended, ...rest } = live;

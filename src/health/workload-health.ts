@@ -2,7 +2,7 @@ import type { ContainerView, PodView } from '../kube/views.ts';
 import { isCompleted, isFinished, isLooping, podTroubles } from './pod.ts';
 import { type LiveHealth, summed, type Trouble } from './trouble.ts';
 
-/** A workload's own counts, whatever its kind. */
+/** A workload's own counts, for every kind. */
 export interface WorkloadCounts {
   desired: number;
   ready: number;
@@ -10,7 +10,7 @@ export interface WorkloadCounts {
   settled: boolean;
   /** See LiveHealth. */
   ended?: string;
-  /** What is wrong with it, though the numbers are right. */
+  /** The trouble that it has although the counts are right. */
   trouble?: string;
 }
 
@@ -30,14 +30,17 @@ export const gone: LiveHealth = {
 /** An evicted pod stays for hours beside its replacement. */
 const evictionCountsMs = 3_600_000;
 
-/** Whether a pod's trouble is the workload's: one that is not ready while all that were asked for are is a rollout under way. */
+/**
+ * Whether a pod's trouble is also the workload's. A pod that is not ready while as many as wanted are ready is only
+ * part of a rollout in progress.
+ */
 function isFelt({ class: failureClass, sinceMs }: Trouble, { ready, desired }: WorkloadCounts, nowMs: number): boolean {
   const isShort = ready < desired;
   if (failureClass === 'Evicted') return isShort && nowMs - (sinceMs ?? nowMs) < evictionCountsMs;
   return failureClass !== 'ProbeFailing' || isShort;
 }
 
-/** Of its pods, unless it was switched off, and of itself. */
+/** The troubles of its pods, unless it was switched off, and its own. */
 function allTroubles(
   counts: WorkloadCounts,
   pods: readonly PodView[],
@@ -48,7 +51,7 @@ function allTroubles(
   return [...ofPods.filter((trouble) => isFelt(trouble, counts, nowMs)), ...own];
 }
 
-/** Pure. A crash loop's pod in its back-off is not healthy, whatever the counts say. */
+/** Pure. A pod of a crash loop that is in its back-off is not healthy, whatever the counts say. */
 export function workloadHealth(
   counts: WorkloadCounts,
   pods: readonly PodView[],
@@ -73,7 +76,7 @@ export function workloadHealth(
   };
 }
 
-/** Of those that ended otherwise than they should: an init container that is done has not crashed. */
+/** Counts only containers that ended in a failure: an init container that is done has not crashed. */
 export const longestUptimeMs = (containers: readonly ContainerView[]): number =>
   Math.max(0, ...containers.filter((it) => !isCompleted(it)).map(({ ended }) => ended?.uptimeMs ?? 0));
 

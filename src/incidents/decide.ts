@@ -4,15 +4,18 @@ import { isStillTrue, judgedFor, type LiveHealth } from '../health/trouble.ts';
 import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
 import type { SeenClass } from './incident.ts';
 
-/** How often a target is read again: rarely while broken; once it looks healthy, the closer the nearer the end. */
+/**
+ * How often a target is read again: rarely while it is broken; once it looks healthy, more often the nearer the
+ * window's end.
+ */
 const brokenMs = 5_000;
 const healingMs = { least: 1_000, most: 10_000, share: 20 };
 
 export interface IncidentFacts {
   class: string;
-  /** Of the whole episode: new pods have no past, but the trouble has. */
+  /** The longest of the whole episode: new pods have no past, but the failure has. */
   longestUptimeMs: number;
-  /** The Remediation that holds the key; none while nobody was told. */
+  /** The Remediation that holds the key; absent before one is recorded. */
   holder?: Remediation;
   live: LiveHealth;
   stable: Stable | undefined;
@@ -20,7 +23,10 @@ export interface IncidentFacts {
   nowMs: number;
 }
 
-/** How long it must still hold: at least as long as the controller watches a fix that was applied. 0: it has held. */
+/**
+ * How long it must still stay healthy: in all at least as long as the controller watches a fix that was applied. 0:
+ * done.
+ */
 function remainingMs({ class: failureClass, stable, config, nowMs, longestUptimeMs, holder }: IncidentFacts): number {
   const own = windowMs(failureClass, config.recovery.stableFor, longestUptimeMs);
   const window = Math.max(own, (holder?.status?.execution?.stableSeconds ?? 0) * 1000);
@@ -32,10 +38,10 @@ const lookAgainMs = (remaining: number): number =>
 
 const shortestSilenceMs = 15 * 60_000;
 
-/** Of what has no readable state: after so long without a sighting it is "no longer seen". */
+/** For a class without readable state: after this long without a sighting it is "no longer seen". */
 export const silenceMs = (forMs: number): number => Math.max(3 * forMs, shortestSilenceMs);
 
-/** What the live object says; of what it cannot say anything about, whether it was seen again, and lately. */
+/** Decided by the live object. If that cannot show this class: whether it was seen again, and recently. */
 export function isTrueNow(one: SeenClass, live: LiveHealth, nowMs: number): boolean {
   if (one.readable) return isStillTrue(one.class, judgedFor(one.class, live), one.forMs);
   return one.count > 1 && nowMs - one.lastMs < silenceMs(one.forMs);
@@ -43,11 +49,11 @@ export function isTrueNow(one: SeenClass, live: LiveHealth, nowMs: number): bool
 
 export type PendingStep =
   | { do: 'wait'; ms: number }
-  /** As this class: the most specific one that is true. */
+  /** Record it as this class: the most specific one that is true. */
   | { do: 'tell'; as: SeenClass }
   | { do: 'forget'; because: 'healed' | 'gone' | 'untrue' | 'unseen' };
 
-/** Something else is wrong with it: no reason to read it for ever. */
+/** Something else is wrong with the target, which is no reason to read it for ever. */
 const longestUntrueMs = 15 * 60_000;
 
 export interface PendingFacts extends IncidentFacts {
@@ -55,7 +61,10 @@ export interface PendingFacts extends IncidentFacts {
   lastSeenMs: number;
 }
 
-/** Pure. Patience is over: still broken is told, healed for the window is forgotten, in between is watched. */
+/**
+ * Pure. Patience is over: what is still broken is recorded, what stayed healthy for the window is forgotten, all else
+ * is watched further.
+ */
 export function decidePending(facts: PendingFacts): PendingStep {
   const { live, seen, nowMs } = facts;
   if (live.gone) return { do: 'forget', because: 'gone' };
@@ -81,10 +90,10 @@ function decideUntrue(facts: PendingFacts): PendingStep {
   return remaining === 0 ? { do: 'forget', because: 'healed' } : { do: 'wait', ms: lookAgainMs(remaining) };
 }
 
-/** The controller's verdict comes first, and then the end of the episode. */
+/** The controller's verdict comes first, and only then the end of the episode. */
 const isHeldByAFix = ({ holder }: IncidentFacts): boolean => holder !== undefined && isBeingFixed(holder);
 
-/** A card that turns green says how many are ready: that must be known before the window ends. */
+/** A card that turns green shows how many are ready, so that must be known before the window ends. */
 const fixingMs = ({ config }: IncidentFacts): number =>
   Math.min(Math.max(config.recovery.stableFor / 3, healingMs.least), brokenMs);
 
@@ -95,7 +104,7 @@ export function decideCleared(facts: IncidentFacts): { cleared: boolean; againIn
   return { cleared: remaining === 0 && !isHeldByAFix(facts), againInMs: lookAgainMs(remaining) };
 }
 
-/** Pure. The same for what has no readable state. */
+/** Pure. The same for a class without readable state. */
 export function decideUnseen(
   { live, nowMs }: Pick<IncidentFacts, 'live' | 'nowMs'>,
   lastSeenMs: number,

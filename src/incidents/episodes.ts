@@ -4,7 +4,7 @@ import type { FailureClass } from '../signals/classes.ts';
 import type { Incident } from './incident.ts';
 import { numberOf } from './key.ts';
 
-/** The incidents of this process, and the Remediations of each key: an episode lasts until its Remediations are cleared. */
+/** The incidents of this process, and the Remediations of each key. An episode lasts until these are cleared. */
 export function createEpisodes(fixes: StoreReader<Remediation>, put: (fix: Remediation) => void) {
   const incidents = new Map<string, Incident>();
 
@@ -27,13 +27,13 @@ export function createEpisodes(fixes: StoreReader<Remediation>, put: (fix: Remed
       return incidents.get(key) ?? (holder && adopted(holder, rowOf(holder.spec.incident.class)));
     },
     open: (): Remediation[] => fixes.all().filter((fix) => !isCleared(fix)),
-    /** The server's answer to a write or a fresh reading: the watch brings it later. */
+    /** For the server's answer to a write, or a fresh reading: the watch brings it only later. */
     remember: put,
   };
 }
 export type Episodes = ReturnType<typeof createEpisodes>;
 
-/** As its Remediation remembers it. */
+/** The incident as its Remediation records it. */
 export function adopted(fix: Remediation, row: FailureClass): Incident {
   const { key, object, class: failureClass, severity, reason, message, firstSeen } = fix.spec.incident;
   const { count = 1, lastSeen = firstSeen } = fix.status?.sightings ?? {};

@@ -5,37 +5,39 @@ import { filterOutcome } from '../signals/filter.ts';
 import { type Signal, SignalOutcome } from '../signals/signal.ts';
 import { isClusterScoped } from './key.ts';
 
-/** One of the classes that were seen of an incident. */
+/** One of the failure classes that were seen in an incident. */
 export interface SeenClass extends FailureClass {
   class: string;
   reason: string;
   message: string;
   firstMs: number;
   lastMs: number;
-  /** The newest of the times that its signals were said to be of. */
+  /** The newest time that its signals give for when it happened. */
   saidAtMs?: number;
-  /** Patience ends here. */
+  /** When patience ends. */
   dueMs: number;
   count: number;
 }
 
-/** What is wrong with one workload or shared cause, as this process has seen it. */
+/** The trouble of one workload or shared cause, as this process has seen it. */
 export interface Incident {
   key: string;
   namespace: string;
   object: Root;
-  /** Namespaces of the signals: of what has none of its own (a Node) they tell whether anybody here is touched. */
+  /**
+   * Namespaces of the signals. For a cluster-scoped object (a Node) they show whether a watched namespace is affected.
+   */
   seenIn: readonly string[];
   /** The most specific one first: it names the incident, the others are its symptoms. */
   seen: readonly [SeenClass, ...SeenClass[]];
   firstSeenMs: number;
   lastSeenMs: number;
-  /** Until then nobody is told: the shortest patience of all that was seen. */
+  /** Nothing is posted before this time: the end of the shortest patience of all classes that were seen. */
   dueMs: number;
   count: number;
-  /** It was broken before this process came. */
+  /** It was broken before this process started. */
   atStart: boolean;
-  /** Key of the shared cause that explains it: as long as that is open, nobody is told of this one. */
+  /** Key of the shared cause that explains it. While that one is open, this incident is not recorded. */
   symptomOf?: string;
 }
 
@@ -59,7 +61,7 @@ export function renewed(last: Incident): Incident {
   return { ...rest, seen: [one], firstSeenMs: atMs, dueMs: one.dueMs, count: 1, atStart: false };
 }
 
-/** Pure. The incident again, all of its patience still to come. */
+/** Pure. The same incident with its whole patience starting again now. */
 export function patientAgain(incident: Incident, nowMs: number): Incident {
   const later = (one: SeenClass): SeenClass => ({ ...one, dueMs: nowMs + one.forMs });
   const { symptomOf: _, ...rest } = incident;
@@ -67,7 +69,7 @@ export function patientAgain(incident: Incident, nowMs: number): Incident {
   return withSeen(rest, [later(first), ...others.map(later)]);
 }
 
-/** Pure. Another signal of the same key: counted, and the most specific class names it. */
+/** Pure. Adds another signal of the same key: it is counted, and the most specific class names the incident. */
 export function fold(before: Incident | undefined, now: SeenSignal): Incident {
   const { key, namespace, object, signal, nowMs, times = 1 } = now;
   const one = foldClass(
@@ -94,7 +96,7 @@ export function fold(before: Incident | undefined, now: SeenSignal): Incident {
   const seenIn = before.seenIn.includes(signal.namespace) ? before.seenIn : [...before.seenIn, signal.namespace];
   const counted = { ...before, seenIn, lastSeenMs: nowMs, count: before.count + times };
   const others = before.seen.filter((it) => it.class !== signal.class);
-  // Of two that are equally specific the one that was first keeps its place.
+  // If two classes are equally specific, the one seen first keeps its place.
   const index = before.seen.findIndex((it) => it.class === signal.class);
   const all = index < 0 ? [...others, one] : before.seen.with(index, one);
   return withSeen({ ...counted, object: object.uid ? object : before.object }, all);
@@ -116,7 +118,7 @@ function foldClass(before: SeenClass | undefined, { signal, row, nowMs, times = 
       count: times,
       ...said,
     };
-  // That a list still has it is no second sighting.
+  // Being still in a list is not a second sighting.
   return { ...before, ...said, ...(!signal.listed && { lastMs: nowMs, count: before.count + times }) };
 }
 
@@ -127,7 +129,10 @@ export function withSeen(incident: Incident, all: readonly SeenClass[]): Inciden
   return { ...incident, seen, dueMs: Math.min(...seen.map(({ dueMs }) => dueMs)) };
 }
 
-/** Pure. What nobody was told of yet, as this configuration has it: with its patience, or dropped with the reason. */
+/**
+ * Pure. Judges an incident that is not recorded yet by this configuration: with the new patience, or dropped with the
+ * reason.
+ */
 export function reconfigured(
   incident: Incident,
   config: Config,
@@ -135,7 +140,7 @@ export function reconfigured(
 ): Incident | Exclude<SignalOutcome, 'Kept'> {
   const { kind, name } = incident.object;
   const spaces = isClusterScoped(kind) ? incident.seenIn : [incident.namespace];
-  /** Of what has no namespace one that is still watched, and touched by it, is enough. */
+  /** For a cluster-scoped object, one affected namespace that is still watched is enough. */
   const outcomeOf = (one: SeenClass): SignalOutcome => {
     const outcomes = spaces.map((namespace) =>
       filterOutcome(config, { class: one.class, namespace, kind, name }, ownNamespace),

@@ -12,10 +12,10 @@ import { fold, type Incident, type SeenSignal } from './incident.ts';
 import { incidentKey, isClusterScoped } from './key.ts';
 import type { LedgerSubject, Ledger } from './ledger.ts';
 
-/** Of what has no namespace there is none, whatever its Event was stored in. */
+/** Empty for cluster-scoped objects, although their Events have a namespace. */
 export const spaceOf = ({ namespace, object }: Signal): string => (isClusterScoped(object.kind) ? '' : namespace);
 
-/** By the config alone, whatever it belongs to: most of a busy cluster's noise never costs a request. */
+/** Judged by the config alone, without knowing the owner: most noise of a busy cluster never costs a request. */
 const outcomeFor = (
   config: Config,
   signal: Signal,
@@ -24,7 +24,7 @@ const outcomeFor = (
 ): SignalOutcome =>
   filterOutcome(config, { class: signal.class, namespace: spaceOf(signal), kind, name }, ownNamespace);
 
-/** Which incident a signal is part of. */
+/** The incident that a signal is part of. */
 export interface IncidentPlace {
   key: string;
   namespace: string;
@@ -35,8 +35,9 @@ export type Judged =
   { outcome: typeof SignalOutcome.kept; place: IncidentPlace } | { outcome: Exclude<SignalOutcome, 'Kept'> };
 
 /**
- * Pure. Part of an incident, or dropped with the reason. The shared cause is whose incident it is; but whoever ignores a
- * workload does not want to hear of it behind a shared cause either. `root`: undefined when nobody knows whose it is.
+ * Pure. The signal is part of an incident, or is dropped with the reason. If there is a shared cause, the incident is
+ * the cause's; but somebody who ignores a workload does not want it reported through a shared cause either. `root` is
+ * undefined when the owner is unknown.
  */
 export function judgeSignal(config: Config, signal: Signal, root: Root | undefined, ownNamespace: string): Judged {
   const place = placeOf(signal, root, ownNamespace);
@@ -48,7 +49,7 @@ export function judgeSignal(config: Config, signal: Signal, root: Root | undefin
   return { outcome: SignalOutcome.kept, place };
 }
 
-/** Pure. Whose incident it would be, whoever wants to hear of it. */
+/** Pure. The incident that it would be part of, before any filter. */
 function placeOf(signal: Signal, root: Root | undefined, ownNamespace: string): IncidentPlace | undefined {
   const object = signal.cause ? { ...signal.cause, uid: '' } : root;
   if (!object) return undefined;
@@ -58,16 +59,16 @@ function placeOf(signal: Signal, root: Root | undefined, ownNamespace: string): 
 
 interface Asleep {
   incident: Incident;
-  /** What a mute was for, if not the incident itself: the workload behind a shared cause. */
+  /** The objects that the mute was for, if not the incident itself: the workload behind a shared cause. */
   subjects: readonly Named[];
 }
 
-/** More than anybody mutes; the oldest goes. */
+/** More than anybody mutes. Above it, the oldest is removed. */
 const mostAsleep = 1_000;
 
 /**
- * Incidents that somebody muted: not told, and not forgotten. To what stays as broken as it is nothing happens any more, so no
- * signal would come when the mute is over.
+ * Incidents that somebody muted: not recorded, but not forgotten either. A workload that stays broken sends no new
+ * signal when the mute ends.
  */
 export function createMuted() {
   const asleep = new Map<string, Asleep>(); // by key
@@ -79,13 +80,16 @@ export function createMuted() {
   }
 
   return {
-    /** A signal that is muted, for what these are. */
+    /** Adds a muted signal, with the names that the mute may match. */
     add(now: SeenSignal, subjects: readonly Named[]): void {
       put(now.key, { incident: fold(asleep.get(now.key)?.incident, now), subjects });
     },
-    /** An incident that is muted before anybody was told. */
+    /** Keeps an incident that was muted before it was recorded. */
     keep: (incident: Incident): void => put(incident.key, { incident, subjects: [] }),
-    /** Those that no mute is for any more, as far as can be told here: each is judged like any other. */
+    /**
+     * Returns the incidents that no mute matches any more, as far as can be known here. Each is then judged like any
+     * other.
+     */
     wake(config: Config, ownNamespace: string): Incident[] {
       const isMuted = (one: Named): boolean => filterOutcome(config, one, ownNamespace) === SignalOutcome.muted;
       const awake = [...asleep.values()].filter(({ subjects }) => !subjects.some(isMuted));
@@ -109,13 +113,13 @@ interface IntakeDeps {
   signal: AbortSignal;
 }
 
-/** The same observation, as often as it came while nobody could look at it. */
+/** The same observation, with how often it came before it could be handled. */
 export interface Pile {
   signal: Signal;
   times: number;
 }
 
-/** The newest speaks; but news stays news, whatever a list repeats of it. */
+/** The newest signal counts. But one that was news stays news, even if a list repeats it. */
 export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
   if (!before) return { signal, times };
   const { listed, atStart, ...rest } = signal;
@@ -127,7 +131,7 @@ export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
   };
 }
 
-/** From signals to incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
+/** Turns signals into incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
 export function createIntake(deps: IntakeDeps) {
   const { episodes, clock, log, rules, ownNamespace, owners, ledger, muted, onIncident } = deps;
   const pending = new Map<string, Pile>();
@@ -139,7 +143,7 @@ export function createIntake(deps: IntakeDeps) {
     onError: (of, error) => log.warn({ of, err: messageOf(error) }, 'owner could not be read, trying again'),
   });
 
-  /** A list repeats what was counted and told before: not news, whenever we happen to start. */
+  /** A list repeats what was counted and recorded before. That is not news, whenever we happen to start. */
   const isKnownAlready = (s: Signal, key: string): boolean => s.listed === true && episodes.holderOf(key) !== undefined;
 
   function offer(pile: Pile): void {

@@ -1,10 +1,10 @@
 import { hashOf } from '../lib/hash.ts';
 
-/** Namespace + root owner or shared cause: what stays the same over rollouts, restarts and renamed pods. */
+/** Namespace + root owner or shared cause: the part that stays the same over rollouts, restarts and renamed pods. */
 export const incidentKey = (namespace: string, object: { kind: string; name: string }): string =>
   `${namespace}/${object.kind}/${object.name}`;
 
-/** They have no namespace: their incidents live in tapfix's own, and never carry an action. */
+/** These kinds have no namespace: their incidents live in tapfix's own namespace, and never have an action. */
 const clusterScoped: ReadonlySet<string> = new Set(['Node', 'StorageClass', 'PersistentVolume']);
 export const isClusterScoped = (kind: string): boolean => clusterScoped.has(kind);
 
@@ -34,5 +34,5 @@ export function remediationName(key: string, n: number): string {
   return `${(owner || 'incident').slice(0, longestName - suffix.length).replace(/-+$/, '')}${suffix}`;
 }
 
-/** n of a name made by remediationName; 0 when it is not one. */
+/** The n of a name made by remediationName; 0 when it is not such a name. */
 export const numberOf = (name: string): number => Number(/-(\d+)$/.exec(name)?.[1] ?? 0);

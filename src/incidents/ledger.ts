@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, iso } from '../lib/clock.ts';
 import { SignalOutcome } from '../signals/signal.ts';
 
-/** What a signal was about, in few words: nothing here comes from a message, which may hold anything. */
+/** The subject of a signal, in short. Nothing here comes from a message, because messages may contain anything. */
 export interface LedgerSubject {
-  /** Key of the workload, or of the object itself while nobody knows whose it is. */
+  /** Key of the workload, or of the object itself while the owner is unknown. */
   workload: string;
   class: string;
   reason: string;
-  /** Key of the incident, when that is a shared cause's. */
+  /** Key of the incident, if it belongs to a shared cause. */
   incident?: string;
 }
 
-/** The same thing, several times in a row, is one entry. */
+/** One entry for the same outcome several times in a row. */
 export interface Entry extends Omit<LedgerSubject, 'workload'> {
   outcome: SignalOutcome;
   first: string;
@@ -22,25 +22,25 @@ export interface Entry extends Omit<LedgerSubject, 'workload'> {
 
 export interface LedgerPage {
   workload: string;
-  /** Kept, and waiting for what becomes of their incident. */
+  /** Signals that were kept, and that wait for the outcome of their incident. */
   waiting: { class: string; reason: string; count: number; since: string }[];
   /** Newest first. */
   outcomes: Entry[];
 }
 
 /**
- * What became of every signal: each one that arrived ends in exactly one outcome, or is still waiting. The last outcomes
- * of each workload are kept, so that somebody can ask why there was, or was not, a message.
+ * The outcome of every signal: each one that arrived ends in exactly one outcome, or still waits. The last outcomes of
+ * each workload are kept, so that people can ask why there was, or was not, a message.
  */
 export interface Ledger {
-  /** It came in; one of the next two follows. */
+  /** A signal came in; ended() or waits() follows. */
   arrived(): void;
   ended(outcome: SignalOutcome, about: LedgerSubject, times?: number): void;
-  /** It is part of an untold incident, and ends with it. */
+  /** It is part of an incident that is not recorded yet, and ends with it. */
   waits(key: string, about: LedgerSubject, times?: number): void;
-  /** All that wait with this incident. */
+  /** Ends all signals that wait with this incident. */
   settle(key: string, outcome: SignalOutcome): void;
-  /** Dropped at the source, before it was a signal about anybody. */
+  /** It was dropped at the source, before it was a signal about any workload. */
   dropped(outcome: SignalOutcome): void;
   waiting(): number;
   totals(): { seen: number; waiting: number; outcomes: Record<string, number> };
@@ -97,7 +97,7 @@ export function createLedger({ clock, count, mostWorkloads = 2_000, entriesEach 
     ended(outcome, about, times = 1) {
       unjudged -= times;
       end(outcome, times);
-      // A whole cluster may be out: its noise would push out what people ask for.
+      // Most of a cluster may not be selected, and its noise would push out the entries that people ask for.
       if (outcome !== SignalOutcome.namespaceNotSelected) record(outcome, about, clock.now(), times);
     },
     waits(key, about, times = 1) {

@@ -23,15 +23,21 @@ import type { Readings } from './readings.ts';
 import type { Recorder } from './recorder.ts';
 import { type SightingsWriter, writeCleared } from './sightings.ts';
 
-/** Nobody is shown another proposal for the same trouble sooner than this, whatever happens meanwhile. */
+/** Another proposal for the same trouble is never shown sooner than this, whatever happens meanwhile. */
 const shortestLifeMs = 60_000;
 
-/** Of one episode. Who changes it ten times is at work on it, and needs no more proposals. */
+/**
+ * The most Remediations in one episode. Somebody who changes the target ten times is working on it, and needs no more
+ * proposals.
+ */
 export const mostOfAnEpisode = 10;
 
 const undecided: readonly string[] = ['', 'Proposed', 'Noticed'];
 
-/** Pure. Whether a successor may be made at all: nobody has decided, and it is not the newest of many. */
+/**
+ * Pure. Whether a successor may be created at all: nobody has decided, it is not too new, and there are not too many
+ * already.
+ */
 export const mayBeReplaced = (fix: Remediation, openOfKey: number, nowMs: number): boolean =>
   undecided.includes(phaseOf(fix)) &&
   fix.spec.approval.state === 'Pending' &&
@@ -39,19 +45,28 @@ export const mayBeReplaced = (fix: Remediation, openOfKey: number, nowMs: number
   openOfKey < mostOfAnEpisode &&
   nowMs - Date.parse(fix.metadata.creationTimestamp) >= shortestLifeMs;
 
-/** What was told has not been true at any reading for so long: a moment between two tries does not take its name away. */
+/**
+ * The recorded class counts as over only when no reading has confirmed it for this long, so a moment between two tries
+ * does not rename the incident.
+ */
 const untrueMs = 60_000;
 
-/** Pure. Whether what was told is over, though something else is wrong. `sinceMs`: since when no reading has confirmed it. */
+/**
+ * Pure. Whether the recorded class is over although something else is wrong. `sinceMs`: since when no reading confirmed
+ * it.
+ */
 const isOverByNow = (sinceMs: number | undefined, nowMs: number): boolean =>
   sinceMs !== undefined && nowMs - sinceMs >= untrueMs;
 
-/** They say how it ended, not why: what was told with its cause is not told again without. */
+/**
+ * These classes say how it ended, not why: an incident that was recorded with its cause is not recorded again without
+ * it.
+ */
 const outcomes: ReadonlySet<string> = new Set(['RolloutStuck', 'JobFailed', 'Evicted']);
 
 /**
- * Pure. The class that now names it, of those that are true and whose patience is over: a more specific one than was
- * told, else the same; once that is over, the most specific of those that say why.
+ * Pure. The class that names the incident now, of those that are true and whose patience is over: a more specific one
+ * than the recorded one, else the same one; once that is over, the most specific of those that say why.
  */
 export function classNow(
   fix: Remediation,
@@ -70,8 +85,8 @@ export function classNow(
 }
 
 /**
- * Pure. Another class, another action, or another target; never other words. That no action can be derived any more says
- * little: after a restart nobody remembers which revisions were healthy.
+ * Pure. True for another class, another action or another target; never for other wording alone. If no action can be
+ * derived any more, that means little: after a restart nobody remembers which revisions were healthy.
  */
 function isAnother(fix: Remediation, next: RemediationSpec, targetChanged: boolean): boolean {
   if (next.incident.class !== fix.spec.incident.class || targetChanged) return true;
@@ -86,26 +101,32 @@ interface OpenDeps {
   readings: Readings;
   sightings: SightingsWriter;
   recorder: Recorder;
-  /** Whether what its card shows is no longer what would be done. */
+  /** Whether the card shows something else than what would be done now. */
   hasTargetChanged(fix: Remediation): Promise<boolean>;
   proposeAgain: ProposeAgain;
 }
 
-/** How often it is asked whether the same would be proposed again, and how soon if something more specific was seen. */
+/** How often we check whether the same would be proposed again, and how soon if another class names it now. */
 const considerEveryMs = { same: 60_000, another: 10_000 };
 
-/** Of all that is simply broken no more than ten are read in a second: then the API server has enough to do. */
+/**
+ * Incidents that are simply broken are read at most ten times a second in all, so that the API server is not
+ * overloaded.
+ */
 const apartMs = 100;
 
-/** Somebody waits for what comes of it. */
+/** Somebody waits for its result. */
 const isWatched = (fix: Remediation): boolean => isBeingFixed(fix) || phaseOf(fix) === 'Failed';
 
-/** Sees an incident that was told to its end: counts, replaces a proposal that is no longer the right one, says when it is over. */
+/**
+ * Follows a recorded incident to its end: counts sightings, replaces a proposal that is no longer right, and records
+ * when it is over.
+ */
 export function createOpen(deps: OpenDeps) {
   const { api, log, current, episodes, readings, sightings, recorder, hasTargetChanged } = deps;
   const consideredAt = new Map<string, number>(); // by the Remediation's uid
   const askedAt = new Map<string, number>(); // the same
-  const untrueSince = new Map<string, number>(); // the same: no reading since then has confirmed what it says
+  const untrueSince = new Map<string, number>(); // the same: no reading since then has confirmed its class
 
   async function follow(key: string, fix: Remediation, nowMs: number): Promise<Outcome> {
     const { namespace = '' } = fix.metadata;
@@ -130,7 +151,10 @@ export function createOpen(deps: OpenDeps) {
   const incidentOf = (fix: Remediation) =>
     episodes.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
 
-  /** What it says may be over while something else is wrong. A loop has healthy moments, and new pods need their time. */
+  /**
+   * The recorded class may be over while something else is wrong. But a loop has healthy moments, and new pods need
+   * some time.
+   */
   function doubt(fix: Remediation, { live, nowMs }: IncidentFacts): void {
     const { uid } = fix.metadata;
     const recorded = incidentOf(fix).seen.find((one) => one.class === fix.spec.incident.class);
@@ -139,7 +163,7 @@ export function createOpen(deps: OpenDeps) {
     else if (!untrueSince.has(uid)) untrueSince.set(uid, nowMs);
   }
 
-  /** What is wrong, or what would help, may have turned out to be something else while nobody has decided. */
+  /** The diagnosis or the right fix may have changed while nobody has decided. */
   async function reconsider(key: string, fix: Remediation, { live, nowMs }: IncidentFacts): Promise<void> {
     const { uid, namespace, name } = fix.metadata;
     if (live.healthy || !mayBeReplaced(fix, episodes.openOf(key).length, nowMs)) return;
@@ -153,7 +177,7 @@ export function createOpen(deps: OpenDeps) {
     const next = await recorder.draft(incident, as, nowMs).catch(unlessLater);
     if (!next || !isAnother(fix, next, await hasTargetChanged(fix))) return;
     const fresh = await api.get<Remediation>({ kind: 'Remediation', namespace: namespace ?? '', name });
-    // Somebody may have decided meanwhile: then that is what counts.
+    // Somebody may have decided meanwhile; then that decision counts.
     if (fresh?.metadata.uid !== uid || !mayBeReplaced(fresh, episodes.openOf(key).length, nowMs)) return;
     await recorder.record(incident, next, live, fresh);
     forget(uid);
@@ -163,7 +187,10 @@ export function createOpen(deps: OpenDeps) {
     for (const memory of [consideredAt, askedAt, untrueSince]) memory.delete(uid);
   }
 
-  /** With kubectl, by an annotation: a refusal is tried again as long as it stands there, and told once. */
+  /**
+   * Handles the request by annotation, set with kubectl. A refusal is tried again while the annotation is there, but
+   * logged only once.
+   */
   async function repeatIfAsked(fix: Remediation, nowMs: number): Promise<void> {
     const { uid, namespace, name } = fix.metadata;
     if (!isAskedAgain(fix) || nowMs - (askedAt.get(uid) ?? 0) < considerEveryMs.same) return;
@@ -182,7 +209,7 @@ export function createOpen(deps: OpenDeps) {
     { live, stable, nowMs }: IncidentFacts,
     isUnseen: boolean,
   ): Promise<Outcome> {
-    // Those that it replaced end with it.
+    // Its predecessors end with it.
     for (const one of episodes.openOf(key)) {
       const ended = await writeCleared(api, one, { ...live, isUnseen }, nowMs);
       if (ended) episodes.remember(ended);
@@ -195,7 +222,10 @@ export function createOpen(deps: OpenDeps) {
     return nextEpisode(key, live.gone ? (stable?.sinceMs ?? nowMs) : nowMs);
   }
 
-  /** Somebody put another of the same name in its place: what was listed of that one was taken for known. */
+  /**
+   * Somebody created another object of the same name: the signals that a list brought about it were taken as already
+   * known.
+   */
   async function lookForAnother(key: string, fix: Remediation, nowMs: number): Promise<void> {
     const seen = incidentOf(fix);
     const { kind, name } = seen.object;
@@ -206,7 +236,7 @@ export function createOpen(deps: OpenDeps) {
       episodes.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });
   }
 
-  /** A signal that came while the end was being written, or after the target was gone, belongs to what comes next. */
+  /** A signal that came while the end was being written, or after the target was gone, belongs to the next episode. */
   function nextEpisode(key: string, overAtMs: number): Outcome {
     const last = episodes.incidents.get(key);
     episodes.incidents.delete(key);
@@ -218,7 +248,7 @@ export function createOpen(deps: OpenDeps) {
   return { follow, paceMs };
 }
 
-/** undefined: not at this moment. */
+/** undefined: not possible now. */
 const unlessLater = (error: unknown): undefined => {
   if (error instanceof RetryLater) return undefined;
   throw error;

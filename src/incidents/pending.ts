@@ -21,7 +21,7 @@ async function everyOne<T>(items: readonly T[], holds: (item: T) => Promise<bool
   return true;
 }
 
-/** What only the live objects say against telling anybody; undefined: nothing. */
+/** The reason, found only in the live objects, not to record it; undefined: there is none. */
 export async function whyNotRecorded(
   api: Pick<Api, 'get'>,
   { namespace, object, affected }: { namespace: string; object: Root; affected: readonly string[] },
@@ -39,7 +39,7 @@ export async function whyNotRecorded(
 const readNamespace = (api: Pick<Api, 'get'>, name: string): Promise<KubeObject | null | undefined> =>
   api.get<KubeObject>({ kind: 'Namespace', name }).catch(ifForbidden(null));
 
-/** "Deployment/api", or of a cause that has no namespace of its own "shop/Deployment/api". */
+/** "Deployment/api", or for a cluster-scoped cause "shop/Deployment/api". */
 async function isIgnoredByItself(api: Pick<Api, 'get'>, own: string, workload: string): Promise<boolean> {
   const parts = workload.split('/');
   const [kind = '', name = ''] = parts.slice(-2);
@@ -50,17 +50,17 @@ async function isIgnoredByItself(api: Pick<Api, 'get'>, own: string, workload: s
   );
 }
 
-/** What a workload looks like that a shared cause keeps from its pods: no news of its own. */
+/** Classes that a workload shows when a shared cause keeps it from its pods: symptoms, not news of its own. */
 const symptomClasses: ReadonlySet<string> = new Set(['RolloutStuck', 'Evicted', 'ProbeFailing']);
 
-/** Pure. Whether this Remediation is of a shared cause that touches the workload: only those say whom they affect. */
+/** Pure. Whether this Remediation is of a shared cause that affects the workload: only those list whom they affect. */
 export function isAffectedBy(fix: Remediation, namespace: string, object: { kind: string; name: string }): boolean {
   const own = `${object.kind}/${object.name}`;
   const affected = fix.status?.sightings?.affected ?? [];
   return affected.includes(`${namespace}/${own}`) || (fix.metadata.namespace === namespace && affected.includes(own));
 }
 
-/** Pure. The open shared cause that explains all of these classes; by default all that was seen of it. */
+/** Pure. The open shared cause that explains all of these classes; by default all classes of the incident. */
 export function sharedCauseOf(
   incident: Incident,
   open: readonly Remediation[],
@@ -86,31 +86,32 @@ const outcomes = {
   unseen: SignalOutcome.noLongerSeen,
 } as const;
 
-/** How soon a symptom is looked at again: its cause may be over. */
+/** How soon a symptom is judged again, because its cause may be over. */
 const symptomMs = 30_000;
 
-/** An incident whose patience is over: the live state is read again, and what is still broken is told. */
+/** Handles an incident whose patience is over: reads the live state again, and records what is still broken. */
 export function createPending({ api, log, episodes, ledger, readings, recorder }: PendingDeps) {
   async function judge(incident: Incident, nowMs: number): Promise<Outcome> {
     const { key, namespace, seen, firstSeenMs, lastSeenMs } = incident;
     const cause = sharedCauseOf(incident, episodes.open());
     if (cause) return explain(incident, cause.spec.incident.key);
     if (incident.symptomOf) {
-      episodes.incidents.set(key, patientAgain(incident, nowMs)); // what explained it is over: now it speaks for itself
+      episodes.incidents.set(key, patientAgain(incident, nowMs)); // its cause is over: now it is judged by itself
       return { againInMs: 0 };
     }
     const object = await withUid(incident);
     const named = seen.find(({ readable }) => readable) ?? seen[0];
-    // A list tells of what was long before we first saw it.
+    // A list also reports failures from long before we first saw them.
     const sinceMs = Math.min(firstSeenMs, named.saidAtMs ?? firstSeenMs);
     const facts = await readings.look(key, named, { namespace, object, sinceMs }, nowMs);
     const step = decidePending({ ...facts, seen, lastSeenMs });
     if (step.do === 'wait') return { againInMs: step.ms };
     if (step.do === 'forget') return forget(incident, outcomes[step.because]);
-    // Much is seen that is not so: what is missing of a StatefulSet, say, a quota may have refused.
+    // Many signals turn out not to be true: for example, a quota may have refused the pods that a StatefulSet is
+    // missing.
     const [first, ...others] = seen.filter((one) => isTrueNow(one, facts.live, nowMs));
     const behind = first && sharedCauseOf(incident, episodes.open(), [first, ...others]);
-    // A signal that came while it was judged was not judged with it.
+    // A signal that came meanwhile was not judged with the rest.
     if (behind && episodes.incidents.get(key) !== incident) return { againInMs: 0 };
     if (behind) return explain(withSeen(incident, [first, ...others]), behind.spec.incident.key);
     return tell({ ...incident, object }, step.as, facts, incident);
@@ -124,7 +125,7 @@ export function createPending({ api, log, episodes, ledger, readings, recorder }
     return { againInMs: symptomMs };
   }
 
-  /** An event names a quota, or an owner by its pods' names, without a uid: the live one is what it means. */
+  /** An event names a quota, or an owner by its pods' names, without a uid. It means the object that exists now. */
   async function withUid({ namespace, object }: Incident): Promise<Root> {
     if (object.uid || !isKnownKind(object.kind)) return object;
     const live = await api
@@ -147,14 +148,14 @@ export function createPending({ api, log, episodes, ledger, readings, recorder }
     try {
       await recorder.record(incident, spec, live);
     } finally {
-      if (episodes.holderOf(key)) ledger.settle(key, SignalOutcome.recorded); // whatever else there was to write
+      if (episodes.holderOf(key)) ledger.settle(key, SignalOutcome.recorded); // also if a later write failed
     }
     return { againInMs: 1_000 };
   }
 
   function forget(judged: Incident, outcome: SignalOutcome): Outcome {
     const { key, seen } = judged;
-    // A signal that came while it was judged was not judged with it.
+    // A signal that came meanwhile was not judged with the rest.
     if (episodes.incidents.get(key) !== judged) return { againInMs: 0 };
     episodes.incidents.delete(key);
     readings.forget(key);

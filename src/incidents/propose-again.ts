@@ -19,7 +19,7 @@ export interface ProposeAgainDeps {
 
 const repeatable: readonly string[] = ['Expired', 'Failed'];
 
-/** Proposes once more, from a fresh reading, what nobody decided in time or what failed. */
+/** Proposes again, from a fresh reading, when nobody decided in time or the fix failed. */
 export function createProposeAgain({ api, clock, current, episodes, readings, recorder }: ProposeAgainDeps) {
   const underWay = new Set<string>(); // keys
 
@@ -60,7 +60,7 @@ export function createProposeAgain({ api, clock, current, episodes, readings, re
     return { ok: true, name: await recorder.record(incident, spec, live, fix) };
   }
 
-  /** Two people may press at the same time: one makes it, the other is told that it is there. */
+  /** Two people may press at the same time: one creates the proposal, the other gets the answer that it exists. */
   return async (fix: Remediation): Promise<Again> => {
     const { key } = fix.spec.incident;
     if (underWay.has(key)) return { ok: false, because: 'replaced' };

@@ -13,20 +13,20 @@ export interface ReadingsDeps {
   readHealth(subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
 }
 
-/** What all readings of an episode together say. */
+/** The combined result of all readings of an episode. */
 interface Run {
   stable: Stable | undefined;
   longestUptimeMs: number;
 }
 
-/** Nothing is known of it but that somebody wrote events about it. */
+/** Nothing is known about it, except that somebody wrote events about it. */
 const unread: LiveHealth = { ...gone, gone: false, healthy: false };
 
-/** Fresh readings of what incidents are about, and since when all of them have been good. */
+/** Fresh readings of the targets of incidents, and since when all of them have been good. */
 export function createReadings({ episodes, current, readHealth }: ReadingsDeps) {
   const runs = new Map<string, Run>(); // by key
 
-  /** `readable`: whether the object can say anything about this class. */
+  /** `readable`: whether the object can show this class. */
   async function look(
     key: string,
     { class: failureClass, readable }: { class: string; readable: boolean },
@@ -35,11 +35,11 @@ export function createReadings({ episodes, current, readHealth }: ReadingsDeps) 
   ): Promise<IncidentFacts> {
     const before = runs.get(key);
     const live = await read(subject, failureClass, readable, nowMs).catch((error: unknown) => {
-      if (before) runs.set(key, { ...before, stable: undefined }); // what could not be read was not seen to be healthy
+      if (before) runs.set(key, { ...before, stable: undefined }); // a failed reading does not show that it is healthy
       throw error;
     });
     const held = holdStable(before?.stable, live, nowMs);
-    // What is gone gives no signals: those of its key are another's, of the same name.
+    // An object that is gone sends no signals: those with its key come from another object of the same name.
     const stable = live.gone ? held : sinceLastSignal(held, episodes.incidents.get(key)?.lastSeenMs);
     const longestUptimeMs = Math.max(before?.longestUptimeMs ?? 0, live.longestUptimeMs);
     runs.set(key, { stable, longestUptimeMs });

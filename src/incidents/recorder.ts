@@ -18,7 +18,7 @@ interface RecorderDeps {
   log: Log;
   current(): Config;
   ownNamespace: string;
-  /** The user that our requests carry: a Remediation names it. */
+  /** The user of our requests. A Remediation names it as its proposer. */
   identity: string;
   derive(subject: Subject, nowMs: number): Promise<Derived | undefined>;
   episodes: Episodes;
@@ -28,20 +28,20 @@ interface RecorderDeps {
 }
 
 export interface Recorder {
-  /** What would be proposed, from a fresh reading. undefined: the target is gone. */
+  /** The spec that would be proposed, from a fresh reading. undefined: the target is gone. */
   draft(incident: Incident, as: SeenClass, nowMs: number): Promise<RemediationSpec | undefined>;
-  /** Creates the Remediation, which is how everybody else hears of it; its name. */
+  /** Creates the Remediation, through which all other parts learn of it. Returns its name. */
   record(incident: Incident, spec: RemediationSpec, live: LiveHealth, follows?: Remediation): Promise<string>;
 }
 
-/** Names that another incident's Remediation has, by a whim of its hash. */
+/** How many names are tried: a name may belong to another incident's Remediation, if the hashes happen to collide. */
 const mostNamesTried = 5;
 
 export function createRecorder(deps: RecorderDeps): Recorder {
   const { api, clock, log, current, ownNamespace, episodes } = deps;
   const startedAt = iso(clock.now());
 
-  /** Of an operator's own event reason nothing is known but its words. */
+  /** For an operator's own event reason, nothing is known but the event's message. */
   const derivedFor = async ({ namespace, object }: Incident, as: SeenClass, nowMs: number) =>
     as.readable
       ? deps.derive({ namespace, class: as.class, object }, nowMs)

@@ -10,7 +10,7 @@ export type Sightings = NonNullable<RemediationStatus['sightings']>;
 const atLeastEveryMs = 60_000;
 const mostAffected = 50;
 
-/** Pure. Who was ever affected stays listed: the card and the end of the episode speak of all of them. */
+/** Pure. A workload that was ever affected stays listed: the card and the end of the episode name all of them. */
 export function sightingsOf(fix: Remediation, incident: Incident | undefined, live: LiveHealth): Sightings {
   const before = fix.status?.sightings;
   const affected = [...new Set([...(before?.affected ?? []), ...live.affected])].slice(0, mostAffected);
@@ -23,7 +23,9 @@ export function sightingsOf(fix: Remediation, incident: Incident | undefined, li
   };
 }
 
-/** Pure. Written at first, when who is affected changes, at once while a fix is being watched, else once a minute. */
+/**
+ * Pure. Written at first, when the affected workloads change, at once while a fix is being watched, else once a minute.
+ */
 export function sightingsDue(
   fix: Remediation,
   next: Sightings,
@@ -44,13 +46,13 @@ type Patcher = Pick<Api, 'get' | 'patch'>;
 const statusOf = (fix: Remediation) =>
   ({ kind: 'Remediation', namespace: fix.metadata.namespace, name: fix.metadata.name, subresource: 'status' }) as const;
 
-/** The controller writes the same status, most of all when it is new. */
+/** The controller writes the same status, most often when it is new. */
 const mostTries = 5;
 
 /**
- * Our field alone: whatever else was written meanwhile is no reason not to. But of another Remediation by this name not a
- * word is true, and only a resourceVersion tells them apart: in a patch of a status the API server does not look at the
- * uid. undefined: this one is no longer there.
+ * Writes only our field, so other writes meanwhile do not matter. But nothing of it would be true for another
+ * Remediation of the same name. Only a resourceVersion distinguishes them: when a status is patched, the API server
+ * ignores the uid. undefined: this Remediation no longer exists.
  */
 export async function writeSightings(
   api: Patcher,
@@ -75,7 +77,7 @@ export async function writeSightings(
   return undefined;
 }
 
-/** When they were last written, so that they are not written more often than they should be. */
+/** Remembers when sightings were last written, so that they are not written too often. */
 export function createSightingsWriter({ api, clock, episodes }: { api: Patcher; clock: Clock; episodes: Episodes }) {
   const writtenAt = new Map<string, number>(); // by the Remediation's uid
 
@@ -95,9 +97,9 @@ export function createSightingsWriter({ api, clock, episodes }: { api: Patcher; 
 }
 export type SightingsWriter = ReturnType<typeof createSightingsWriter>;
 
-/** How an episode came to its end. */
+/** How an episode ended. */
 export interface Ending extends Pick<LiveHealth, 'gone' | 'ended'> {
-  /** It has no readable state: nobody knows more than that it was not seen again. */
+  /** It has no readable state: all that is known is that it was not seen again. */
   isUnseen?: boolean;
 }
 
@@ -109,7 +111,7 @@ function howItEnded({ gone, ended, isUnseen }: Ending): { reason: string; messag
     : { reason: 'Healthy', message: 'healthy for the recovery window' };
 }
 
-/** The end of the episode. The list of conditions has two writers, so it is written against a fresh reading. */
+/** Writes the end of the episode. The list of conditions has two writers, so it is written against a fresh reading. */
 export async function writeCleared(
   api: Patcher,
   seen: Remediation,

@@ -34,15 +34,15 @@ export interface TrackerDeps {
   log: Log;
   /** The configuration in force. */
   current(): Config;
-  /** What is muted now, as globs. */
+  /** The globs that are muted now. */
   muted?(): readonly string[];
   ownNamespace: string;
   owners: OwnerResolver;
   readHealth(subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
   derive(subject: Subject, nowMs: number): Promise<Derived | undefined>;
-  /** Whether what a card shows is no longer what would be done. */
+  /** Whether a card shows something else than what would be done now. */
   hasTargetChanged(fix: Remediation): Promise<boolean>;
-  /** The user that our requests carry: a Remediation names it. */
+  /** The user of our requests. A Remediation names it as its proposer. */
   identity: string;
   ledger: Ledger;
   /** For counting. */
@@ -52,22 +52,25 @@ export interface TrackerDeps {
 
 export interface Tracker {
   onSignal(signal: Signal): void;
-  /** Hears of Remediations from the store. */
+  /** Receives the changes of Remediations from the store. */
   listener: Listener<Remediation>;
-  /** What nobody decided, or what failed, once more. */
+  /** Proposes again what nobody decided in time, or what failed. */
   proposeAgain: ProposeAgain;
-  /** Every open incident is looked at again, whatever it waits for. */
+  /** Every open incident is read again, whatever it waits for. */
   refresh(): void;
-  /** The configuration changed: what nobody was told of yet is judged by it. */
+  /** The configuration changed: incidents that are not recorded yet are judged by it. */
   reconfigure(): void;
 }
 
-/** Signals come in bursts. */
+/** Signals come in bursts; a burst leads to one reading. */
 const burstMs = 250;
-/** And some never end: what was read a moment ago is not read again for each of them. */
+/** Some bursts never end: an incident that was just read is not read again for each signal. */
 const apartMs = 2_000;
 
-/** Waits out an incident's patience, reads the live state again, records what is still broken, and sees it to its end. */
+/**
+ * Waits until an incident's patience is over, reads the live state again, records what is still broken, and follows it
+ * to its end.
+ */
 export function createTracker(deps: TrackerDeps): Tracker {
   const { api, clock, log, current, ownNamespace, ledger, signal } = deps;
   const rules = (): Rules => ({ ...current(), muted: deps.muted?.() ?? [] });
@@ -107,7 +110,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     clock,
     signal,
     concurrency: 16,
-    // However many are open: what nobody was told of yet comes first.
+    // Incidents that are not recorded yet come first, however many are open.
     isUrgent: (key) => episodes.holderOf(key) === undefined,
     handle: pass,
     onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
@@ -126,7 +129,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     signal,
   });
 
-  /** A thousand signals of one incident are one look at it: when its patience is over, or a moment from now. */
+  /** A thousand signals of one incident lead to one reading: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
     const { dueMs = 0, count = 0 } = episodes.incidents.get(key) ?? {};
     const holder = episodes.holderOf(key);
@@ -148,7 +151,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     const nowMs = clock.now();
     if (holder) {
       if (isAbandoned(holder)) return undefined;
-      ledger.settle(key, SignalOutcome.repeated); // somebody else was faster in telling it
+      ledger.settle(key, SignalOutcome.repeated); // somebody else recorded it first
       return open.follow(key, holder, nowMs);
     }
     if (!incident) return undefined;
@@ -158,7 +161,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     return next && nowHeld ? { againInMs: Math.max(next.againInMs, open.paceMs(nowHeld)) } : next;
   }
 
-  /** Its namespace is no longer watched: it is left as it is, but for what is being done there. */
+  /** Its namespace is no longer watched: it stays as it is, unless a fix is being applied there. */
   function isAbandoned(fix: Remediation): boolean {
     return !isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) && !isBeingFixed(fix);
   }
@@ -167,7 +170,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     onSignal(seen) {
       ledger.arrived();
       const pile = { signal: seen, times: 1 };
-      // Until the Remediations were listed nobody knows which of these are already told.
+      // Before the Remediations are listed, it is unknown which of these are already recorded.
       if (isAdopted) intake.offer(pile);
       else early.set(identityOf(seen), piled(early.get(identityOf(seen)), pile));
     },

@@ -1,6 +1,6 @@
 import type { Kind, Ref } from './resources.ts';
 
-/** What every Kubernetes object has. Times are RFC 3339 strings, as they come off the wire. */
+/** The part that every Kubernetes object has. Times are RFC 3339 strings, as the API server sends them. */
 export interface KubeObject {
   apiVersion?: string;
   kind?: string;
@@ -21,7 +21,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFields[];
 }
 
-/** Who wrote which fields, when last: the API server's own books. */
+/** The API server's own record of who wrote which fields, and when last. */
 export interface ManagedFields {
   manager?: string;
   operation?: string;
@@ -40,7 +40,10 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
-/** The API server said no, or something else than yes. `reason` is its own word: NotFound, Conflict, Forbidden... */
+/**
+ * The API server refused, or sent some other answer than success. `reason` is its own term: NotFound, Conflict,
+ * Forbidden...
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
@@ -54,13 +57,13 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer: refused, reset, timed out, not a TLS peer we trust. Whether a write arrived is unknown. */
+/** No answer: refused, reset, timed out, not a TLS peer we trust. It is unknown whether a write arrived. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
 export const hasCode = (error: unknown, code: number): boolean => error instanceof ApiError && error.code === code;
-/** The reason of a 404 that is not about an object. */
+/** The reason of a 404 that does not mean "this object is missing". */
 export const noSuchPath = 'NoSuchPath';
 export const isNotFound = (error: unknown): boolean => hasCode(error, 404) && (error as ApiError).reason !== noSuchPath;
 export const isConflict = (error: unknown): boolean => hasCode(error, 409);
@@ -73,24 +76,24 @@ export const ifForbidden =
     throw error;
   };
 
-/** Reading only: what diagnosis and every pure decision's gatherer is handed. */
+/** Reading only. Diagnosis, and every function that gathers facts for a pure decision, gets this. */
 export interface Reader {
   /** undefined when there is no such object. */
   get<T extends KubeObject>(ref: Ref): Promise<T | undefined>;
-  /** All of them, page by page. Without a namespace: of the whole cluster. */
+  /** All objects, page by page. Without a namespace: those of the whole cluster. */
   list<T extends KubeObject>(kind: Kind, namespace?: string, selector?: ListSelector): Promise<T[]>;
 }
 
 export interface PodLogOptions {
   container: string;
-  /** Of the container that ran before the one there is now. */
+  /** The log of the container's previous run. */
   previous: boolean;
   tailLines: number;
-  /** Its end is cut off there. */
+  /** The log is cut off at this size. */
   limitBytes: number;
 }
 
-/** Apart from Reader: what a program wrote is read only by who was handed this. */
+/** Separate from Reader, so that only parts that get this can read what a program wrote to its log. */
 export interface LogReader {
   /** undefined when there is no such log. */
   podLog(pod: { namespace: string; name: string }, options: PodLogOptions): Promise<string | undefined>;
@@ -108,7 +111,7 @@ export interface WriteOptions {
 }
 
 export interface DeleteOptions extends WriteOptions {
-  /** Of a pod: 0 is what kubelet says once it has stopped. By default what the pod's spec says. */
+  /** For a pod: kubelet sends 0 once the pod has stopped. The default is the grace period in the pod's spec. */
   gracePeriodSeconds?: number;
 }
 

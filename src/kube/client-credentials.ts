@@ -7,7 +7,7 @@ import { UserError } from '../lib/errors.ts';
 
 type Tls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'servername' | 'rejectUnauthorized'>;
 
-/** Watches have connections of their own: however many stay open, a call never waits for one of them to end. */
+/** Watches have their own connections, so a call never waits for a watch to end, however many are open. */
 interface Pair {
   calls: Dispatcher;
   streams: Dispatcher;
@@ -22,7 +22,7 @@ export interface Agents {
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
 const callsAtOnce = 32;
-/** The identity of the config and the tokens without a certificate, each before and after a rotation. */
+/** The identity of the kubeconfig, and the tokens without a certificate, each before and after a rotation. */
 const mostPairs = 4;
 
 export function createAgents(proxy: string | undefined): Agents {
@@ -32,7 +32,7 @@ export function createAgents(proxy: string | undefined): Agents {
     const [oldest] = pairs.entries();
     if (pairs.size < mostPairs || !oldest) return;
     pairs.delete(oldest[0]);
-    for (const agent of Object.values(oldest[1]) as Dispatcher[]) void agent.close(); // lets what is under way end
+    for (const agent of Object.values(oldest[1]) as Dispatcher[]) void agent.close(); // lets running requests end
   }
 
   return {
@@ -56,11 +56,11 @@ export function createAgents(proxy: string | undefined): Agents {
 function dispatcher(tls: Tls, proxy: string | undefined, connections: number | null): Dispatcher {
   const requestTls = { ...tls, timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: 30_000 };
   const options = {
-    // Over HTTP/2 undici never gave up a black-holed connection.
+    // Over HTTP/2, undici never gave up a black-holed connection.
     allowH2: false,
     connections,
     keepAliveTimeout: idleMs,
-    // Each call has a deadline of its own, and the list/watch loop knows a dead watch.
+    // Each call has its own deadline, and the list/watch loop detects a dead watch.
     bodyTimeout: 0,
   };
   if (proxy?.startsWith('socks')) return new Socks5ProxyAgent(proxy, { ...options, requestTls });
@@ -71,10 +71,10 @@ function dispatcher(tls: Tls, proxy: string | undefined, connections: number | n
 const fingerprint = ({ ca, cert, key, pfx, passphrase, servername, rejectUnauthorized }: Tls): string =>
   [ca, cert, key, pfx, passphrase, servername, rejectUnauthorized].map(String).join('\n');
 
-/** All that a client needs of a kubeconfig. */
+/** The parts of a kubeconfig that a client needs. */
 export type KubeCredentials = Pick<KubeConfig, 'getCurrentCluster' | 'applyToHTTPSOptions'>;
 
-/** Who we are, for one request. */
+/** Our identity for one request. */
 interface Identity {
   tls: Tls;
   headers: Record<string, string>;
@@ -83,7 +83,7 @@ interface Identity {
 export type GetIdentity = () => Promise<Identity>;
 
 interface Server {
-  /** Without a slash at the end; may have a path, as behind Rancher. */
+  /** Has no slash at the end. May have a path, as behind Rancher. */
   address: string;
   proxy: string | undefined;
 }
@@ -95,8 +95,8 @@ export function serverOf(kubeConfig: KubeCredentials): Server {
 }
 
 /**
- * Asked before every request, so that a rotated token or certificate is picked up. Requests that ask at the
- * same time share one answer: an exec plugin may open a browser, once.
+ * Called before every request, so that a rotated token or certificate is picked up. Calls at the same time share one
+ * answer, because an exec plugin may open a browser, and must do so only once.
  */
 export function identityOf(kubeConfig: KubeCredentials): GetIdentity {
   let pending: Promise<Identity> | undefined;
@@ -112,12 +112,12 @@ export function identityOf(kubeConfig: KubeCredentials): GetIdentity {
   return () => (pending ??= load().finally(() => (pending = undefined)));
 }
 
-/** Only the token: the API server would take the name in a client certificate for the caller's. */
+/** Only the token, no client certificate: the API server would take the certificate's name as the caller. */
 export function tokenIdentity(kubeConfig: KubeCredentials, token: string): GetIdentity {
   return async () => ({ tls: trustOf(kubeConfig), headers: { authorization: `Bearer ${token.trim()}` } });
 }
 
-/** How we know the server, whoever we are. */
+/** How we verify the server; the same for every identity. */
 function trustOf(kubeConfig: KubeCredentials): Tls {
   const cluster = kubeConfig.getCurrentCluster();
   const tls: Tls = {};
@@ -131,6 +131,6 @@ function trustOf(kubeConfig: KubeCredentials): Tls {
 function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
   const found = Object.entries((headers ?? {}) as Record<string, unknown>);
   const basic: [string, unknown][] = auth ? [['authorization', `Basic ${Buffer.from(auth).toString('base64')}`]] : [];
-  // A token read from a file may end in a newline, which no header may hold.
+  // A token read from a file may end in a newline, which a header must not contain.
   return Object.fromEntries([...basic, ...found].map(([name, value]) => [name.toLowerCase(), String(value).trim()]));
 }

@@ -25,14 +25,14 @@ export const cut = (text: string, most = longestMessage): string => {
   return line.length > most ? `${line.slice(0, most)}...` : line;
 };
 
-/** An answer of 300 or more: a Status from the API server, or a page of something in between. */
+/** The error for an answer of 300 or more: a Status from the API server, or a page from a proxy in between. */
 export function errorOf(code: number, headers: Dispatcher.ResponseData['headers'], text: string, path = ''): ApiError {
   const status = parsed(text);
   if (status?.kind === 'Status') return errorOfStatus(status, code, afterMs(Number(headers['retry-after'])));
   const words = STATUS_CODES[code] ?? 'error';
   const message = text ? `HTTP ${code} ${words}: ${cut(text, 300)}` : `HTTP ${code} ${words}`;
   if (code === 404 && path.startsWith('/apis/tapfix.dev/')) return new ApiError(notInstalled, code, noSuchPath);
-  // Whoever says 404 without a Status is not telling that the object is gone: a proxy's page, or an API that is not there.
+  // A 404 without a Status does not say that the object is gone: it is a proxy's page, or an API that does not exist.
   const reason = code === 404 ? noSuchPath : words.replaceAll(' ', '');
   return new ApiError(message, code, reason, afterMs(Number(headers['retry-after'])));
 }
@@ -46,7 +46,7 @@ export function errorOfStatus(status: Status, code = 500, retryAfterMs?: number)
   return new ApiError(message, own, reason, retryAfterMs ?? afterMs(status.details?.retryAfterSeconds));
 }
 
-/** What came is not what the API server says; so something else answered in its place, as with a real 502. */
+/** The API server would not send this, so something else answered in its place. We treat it like a real 502. */
 export const badAnswer = (server: string, what: string): ApiError =>
   new ApiError(`no sensible answer from the API server ${server}: ${what}`, 502, 'BadAnswer');
 
@@ -75,8 +75,9 @@ export class TruncatedLine extends Error {
 }
 
 /**
- * The lines of a byte stream. It is cut at newline bytes and decoded line by line, so a character or a line split
- * between two chunks is whole again here. What follows the last newline is no line: it throws instead.
+ * The lines of a byte stream. The stream is cut at newline bytes and decoded line by line, so a character or a line
+ * that is split between two chunks is whole again here. Text after the last newline is not a line: the generator throws
+ * instead.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longestBytes: number): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
@@ -97,7 +98,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longestBytes: 
   if (bytes > 0) throw new TruncatedLine('it ended in the middle of a line');
 }
 
-/** Most lines lie within one chunk, and are not copied. */
+/** Most lines lie within one chunk; those are not copied. */
 const textOf = (before: Uint8Array[], { buffer, byteOffset, length }: Uint8Array): string => {
   const end = Buffer.from(buffer, byteOffset, length);
   return before.length === 0 ? end.toString('utf8') : Buffer.concat([...before, end]).toString('utf8');
@@ -123,9 +124,9 @@ interface TransportDeps {
 export interface Transport {
   /** The decoded answer. Throws ApiError or Unreachable, nothing else. */
   answer<T>(call: Call): Promise<T>;
-  /** The answer as it is, which is not JSON. Throws as answer() does. */
+  /** The answer as text, for answers that are not JSON. Throws as answer() does. */
   text(call: Call, longestMs: number): Promise<string>;
-  /** The answer's lines as they come; ends when the server or the signal ends it. Throws as answer() does. */
+  /** The answer's lines as they come; ends when the server ends it or the signal aborts. Throws as answer() does. */
   lines(call: Call, signal: AbortSignal): AsyncGenerator<unknown>;
 }
 
@@ -189,7 +190,7 @@ function decoded(server: string, text: string): object {
   return value;
 }
 
-/** An error page may be of any size, or break off: its start is enough. */
+/** An error page may have any size, or break off; its start is enough. */
 async function startOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -200,7 +201,7 @@ async function startOf(body: AsyncIterable<Uint8Array>): Promise<string> {
       if (bytes > longestErrorBytes) break;
     }
   } catch {
-    // The status is known; the rest of its text is not worth another error.
+    // The status code is already known; a failure to read the rest of the text is not worth another error.
   }
   return Buffer.concat(parts).toString('utf8');
 }

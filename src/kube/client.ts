@@ -24,7 +24,7 @@ import {
 import { badAnswer, createTransport, cut, type Transport } from './client-transport.ts';
 import { apiVersionOf, type Kind, pathOf, type Ref, resources } from './resources.ts';
 
-/** The path of one object. An empty name would be the whole collection, ".." something else altogether: refused. */
+/** The path of one object. An empty name would mean the whole collection, and ".." another path: both are refused. */
 export function objectPath({ kind, namespace, name, subresource }: Ref): string {
   mustBeName('name', name);
   if (resources[kind].namespaced) mustBeName('namespace', namespace ?? '');
@@ -44,23 +44,23 @@ function mustBeName(what: string, value: string): void {
 
 export interface ApiOptions {
   kubeConfig: KubeCredentials;
-  /** For a whole ordinary call: credentials, connection, answer. */
+  /** The limit for a whole ordinary call: credentials, connection, answer. */
   timeoutMs?: number;
-  /** Under which name the API server books what we write. */
+  /** The field manager under which the API server records our writes. */
   manager?: string;
 }
 
 export interface ClosableApi extends Api {
-  /** Ends every connection at once, those of all withToken() identities included: they share them. */
+  /** Ends every connection at once, including those of all withToken() identities, because they share them. */
   close(): Promise<void>;
 }
 
 /** Objects in one page of a list. */
 export const pageLimit = '250';
 
-/** The API server asks the node for it, which may be away: nobody waits long for a few lines. */
+/** The API server gets a log from the node, which may be unreachable. A few lines are not worth a long wait. */
 const longestLogMs = 4_000;
-/** As kubectl asks: a log is no JSON, a refusal is. */
+/** The header that kubectl sends: a log is not JSON, but a refusal is. */
 const anything = 'application/json, */*';
 
 const patchContentTypes: Record<PatchType, string> = {
@@ -82,15 +82,15 @@ export function createApi({ kubeConfig, timeoutMs = 15_000, manager }: ApiOption
 }
 
 interface Parts {
-  /** Its address, for messages. */
+  /** The server's address, for messages. */
   server: string;
-  /** Under which name writes are booked. */
+  /** The field manager of writes. */
   manager?: string;
   transport: Transport;
   withToken(token: string): Api;
 }
 
-/** The Api over whatever carries its calls. */
+/** An Api on top of any transport. */
 export function apiOver({ server, manager = fieldManager, transport, withToken }: Parts): Api {
   const writeQuery = ({ dryRun = false }: WriteOptions = {}): Record<string, string> =>
     dryRun ? { fieldManager: manager, dryRun: 'All' } : { fieldManager: manager };
@@ -103,7 +103,7 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
     const found = await transport.answer<Page<T>>({ method: 'GET', path: collectionPath(kind, namespace), query });
     if (!Array.isArray(found.items)) throw badAnswer(server, 'not a list');
     found.metadata ??= { resourceVersion: '' };
-    // Items of a list come without these two, objects of a watch with them.
+    // Items of a list come without these two fields; objects of a watch have them.
     for (const item of found.items) Object.assign(item, { kind, apiVersion: apiVersionOf(kind) });
     return found;
   }
@@ -124,7 +124,7 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
       try {
         return await allPages<T>((more) => page(kind, namespace, { ...query, ...more }));
       } catch (error) {
-        if (!hasCode(error, 410)) throw error; // 410: reading took longer than the server remembers; start over, once
+        if (!hasCode(error, 410)) throw error; // 410: slower than the server keeps old versions; start over, once
         return allPages<T>((more) => page(kind, namespace, { ...query, ...more }));
       }
     },
@@ -171,13 +171,13 @@ async function allPages<T>(page: (more: Record<string, string>) => Promise<Page<
   let more: Record<string, string> = {};
   for (;;) {
     const { items: some, metadata } = await page(more);
-    for (const item of some) items.push(item); // not push(...some): that has a limit
+    for (const item of some) items.push(item); // not push(...some): the number of arguments is limited
     if (!metadata.continue) return items;
     more = { continue: metadata.continue };
   }
 }
 
-/** The API server reads the options of a DELETE from its body alone, once there is one: dryRun has to be there. */
+/** If a DELETE has a body, the API server reads its options only from there, so dryRun must be in the body. */
 const deleteOptions = (
   preconditions: Preconditions | undefined,
   { dryRun = false, gracePeriodSeconds }: DeleteOptions,

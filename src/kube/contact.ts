@@ -2,48 +2,48 @@ import type { Clock } from '../lib/clock.ts';
 import { ApiError, isForbidden } from './api.ts';
 import type { Kind } from './resources.ts';
 
-/** Why nothing is heard: nobody answers, no word came on an open connection, or the answer is no. */
+/** Why nothing arrives: nobody answers, an open connection stays silent, or the server refuses. */
 export type Why = 'unreachable' | 'silent' | 'forbidden' | 'unauthorized' | 'failing';
 
-/** A time in which a watch heard nothing, and which is over. */
+/** A past period in which a watch received nothing. */
 export interface Gap {
   fromMs: number;
   untilMs: number;
   why: Why;
 }
 
-/** The same while it lasts. */
+/** A period in which a watch receives nothing, and which still lasts. */
 export interface ContactTrouble {
-  /** When it broke; of a connection that died without a word, when it was last heard. */
+  /** When contact broke. For a connection that died silently: when it last received something. */
   sinceMs: number;
-  /** When we came to know, and when it failed last. */
+  /** failingSinceMs: when we noticed it. failedAtMs: when it failed last. */
   failingSinceMs: number;
   failedAtMs: number;
   why: Why;
 }
 
-/** How far one watch sees. */
+/** How much one watch can see. */
 export interface Sight {
   kind: Kind;
   /** undefined is the whole cluster. */
   namespace?: string;
-  /** It has seen everything once. */
+  /** True once the first list was complete. */
   synced: boolean;
-  /** This installation may not see it, and need not. */
+  /** True if this installation may not see the kind, and does not need to. */
   isOptedOut?: boolean;
   trouble?: ContactTrouble;
-  /** The long ones, oldest first. */
+  /** The long gaps, oldest first. */
   gaps: readonly Gap[];
 }
 
-/** Shorter ones are part of the ordinary life of a watch. */
+/** Shorter gaps are normal for a watch. */
 export const longGapMs = 60_000;
 const mostGaps = 10;
 
-/** A healthy watch ends within a minute: after a longer silence what comes may be late. */
+/** A healthy watch ends within a minute. After a longer silence, what arrives may be late. */
 const longestSilenceMs = 75_000;
 
-/** Remembers when the server was heard, when it was not, and why. */
+/** Remembers when the server was last heard from, when it was not, and why. */
 export function createContact(clock: Clock) {
   let begunMs: number | undefined;
   let heardAtMs = Number.NEGATIVE_INFINITY;
@@ -55,7 +55,10 @@ export function createContact(clock: Clock) {
   return {
     begin: (): void => void (begunMs ??= clock.now()),
     heardAtMs: (): number => heardAtMs,
-    /** The server said something. Returns the silence that this ends, if it was more than a pause, and not the first word. */
+    /**
+     * Call it when the server sent something. Returns the silence that this ends, if it was longer than a normal pause
+     * and not the wait for the very first answer.
+     */
     heard(): Pick<Gap, 'fromMs' | 'untilMs'> | undefined {
       const untilMs = clock.now();
       const fromMs = lastSignMs();
@@ -68,7 +71,7 @@ export function createContact(clock: Clock) {
       heardAtMs = untilMs;
       return isGap && !isFirst ? { fromMs, untilMs } : undefined;
     },
-    /** `isSilent`: the connection was given up because nothing came. */
+    /** `isSilent`: we gave up the connection because nothing arrived. */
     failed(error: unknown, isSilent = false): void {
       const failedAtMs = clock.now();
       const why = isSilent ? 'silent' : whyOf(error);

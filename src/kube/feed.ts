@@ -13,7 +13,7 @@ interface FeedDeps<V extends KubeObject> {
   clock: Clock;
   log: Log;
   kind: Kind;
-  /** One watch each. */
+  /** Each scope gets one watch. */
   scopes: readonly Scope[];
   view(object: KubeObject): V | undefined;
   store: Store<V>;
@@ -21,24 +21,30 @@ interface FeedDeps<V extends KubeObject> {
 }
 
 export interface Feed<V> {
-  /** The watches of the scopes that it began with. */
+  /** The watches of the initial scopes. */
   watches: Watch[];
-  /** One more scope. */
+  /** Adds a scope. */
   open(scope: Scope): Watch;
-  /** Nobody watches there any more. What was seen last stays in the store until another scope lists it. */
+  /** Stops using a scope. Its objects stay in the store as last seen, until another scope lists them. */
   close(scope: Scope): void;
   scopes(): Scope[];
-  /** Whether an object that is not in the store is known to be missing. False for a namespace that is not, or may not be, listed. */
+  /**
+   * Whether an object that is not in the store is known to be missing. False for a namespace that is not listed, or may
+   * not be.
+   */
   isHeard(namespace: string): boolean;
   /** Resolves when every scope was listed once. */
   listed: Promise<void>;
   /** Resolves when this scope has been listed, or need not be waited for. */
   listedIn(scope: Scope): Promise<void>;
-  /** Reads each of these again and puts right what its watch missed, a deletion above all. Returns how many were wrong. */
+  /**
+   * Reads each of these objects again and corrects what its watch missed, above all deletions. Returns how many were
+   * wrong.
+   */
   recheck(isWanted: (view: V) => boolean): Promise<number>;
 }
 
-/** How long one scope may keep the others waiting by being forbidden. */
+/** How long a forbidden scope may keep the others waiting. */
 const longestWaitMs = 60_000;
 
 interface OpenScope {
@@ -49,7 +55,10 @@ interface OpenScope {
   listed: PromiseWithResolvers<void>;
 }
 
-/** Several watches of one kind that fill one store. Listeners hear nothing before all of them have listed. For kinds of which there are few. */
+/**
+ * Several watches of one kind that fill one store. Listeners are not called before all of them have listed. Only for
+ * kinds with few objects.
+ */
 export function createFeed<V extends KubeObject>({ scopes, store, ...deps }: FeedDeps<V>): Feed<V> {
   const first = Promise.withResolvers<void>();
   const opened = new Map<Scope, OpenScope>();
@@ -58,7 +67,10 @@ export function createFeed<V extends KubeObject>({ scopes, store, ...deps }: Fee
     return [opened.get(undefined), opened.get(namespace)].some((one) => one?.isListed && !one.isUnheard);
   }
 
-  /** A namespace that is gone took our rights with it: the others do not wait for it for ever. Rights that only lag do come. */
+  /**
+   * A deleted namespace takes our rights in it with it, so the others do not wait for it for ever. Rights that are only
+   * late still arrive, and the scope is listed then.
+   */
   function onForbidden(scope: Scope, own: OpenScope): void {
     const nowMs = deps.clock.now();
     own.forbiddenSinceMs ??= nowMs;
@@ -90,7 +102,7 @@ export function createFeed<V extends KubeObject>({ scopes, store, ...deps }: Fee
   async function correct(known: V): Promise<boolean> {
     const { namespace = '', name, uid, resourceVersion } = known.metadata;
     const live = await deps.api.get<KubeObject>({ kind: deps.kind, namespace, name });
-    // The watch may have brought it meanwhile.
+    // The watch may have brought a newer version meanwhile.
     if (store.get(uid)?.metadata.resourceVersion !== resourceVersion) return false;
     const isSame = live?.metadata.uid === uid;
     const view = live && deps.view(live);
@@ -124,7 +136,7 @@ export function createFeed<V extends KubeObject>({ scopes, store, ...deps }: Fee
     const own = opened.get(scope);
     opened.delete(scope);
     own?.listed.resolve();
-    completeIfAllAreListed(); // the others waited for it
+    completeIfAllAreListed(); // the others may have waited for this scope
   }
 
   const watches = scopes.map(open);

@@ -4,18 +4,20 @@ import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { messageOf, UserError } from '../lib/errors.ts';
 
-// client-node is used for credentials only: kubeconfigs, exec plugins, rotated tokens. Requests are our own, in
-// client.ts. Hence this deep import; the generated models come along all the same, because config.js imports them.
+// client-node is used for credentials only: kubeconfigs, exec plugins, rotated tokens. client.ts makes the requests
+// itself. Hence this deep import; it still loads the generated models, because config.js imports them.
 
 interface KubeConfigOptions {
-  /** Asked for by name: then in-cluster credentials are not considered. */
+  /** A context that the user asked for by name. In-cluster credentials are not considered then. */
   context?: string | undefined;
   env?: NodeJS.ProcessEnv;
-  /** Where a pod finds its credentials. */
+  /** The directory where a pod finds its credentials. */
   serviceAccountDir?: string;
 }
 
-/** In-cluster credentials if there are any, then $KUBECONFIG, then ~/.kube/config. Throws a UserError of one line. */
+/**
+ * Uses in-cluster credentials if there are any, then $KUBECONFIG, then ~/.kube/config. Throws a UserError of one line.
+ */
 export function loadKubeConfig({
   context,
   env = process.env,
@@ -47,7 +49,7 @@ function inCluster(env: NodeJS.ProcessEnv, dir: string): KubeConfig {
   return config;
 }
 
-/** As kubectl does: files of $KUBECONFIG that do not exist are passed over. */
+/** Files in $KUBECONFIG that do not exist are skipped, as kubectl does. */
 function filesOf(env: NodeJS.ProcessEnv): string[] {
   const home = env['HOME'] || env['USERPROFILE'];
   const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter(Boolean);
@@ -68,7 +70,7 @@ function readOne(file: string): KubeConfig {
   return config;
 }
 
-/** Never the YAML error's own message, nor the error as a cause: both quote the file, and it holds secrets. */
+/** Never uses the YAML error's own message, nor the error as a cause: both quote the file, which contains secrets. */
 function whyUnreadable(error: unknown): string {
   const { reason, mark } = error as { reason?: string; mark?: { line: number } };
   if (reason) return mark ? `line ${mark.line + 1}: ${reason}` : reason;

@@ -6,25 +6,25 @@ import { sameValue } from '../lib/hash.ts';
 import type { Log } from '../lib/log.ts';
 import { type Api, isConflict, type KubeObject } from './api.ts';
 
-/** Where mutes live, in tapfix's own namespace: the only ConfigMap that the watcher writes. */
+/** The ConfigMap that holds the mutes, in tapfix's own namespace. It is the only ConfigMap that the watcher writes. */
 export const mutesName = 'tapfix-mutes';
 export const mutesKey = 'mutes';
 
 const muteSchema = z.object({
-  /** Of a namespace, or with a slash in it of a namespace and a name: "shop-*", "shop/checkout*". */
+  /** Matches a namespace, or with a slash in it a namespace and a name: "shop-*", "shop/checkout*". */
   glob: z.string().min(1).max(253),
   until: z.iso.datetime(),
   by: z.string().max(256).optional(),
 });
 export type Mute = z.infer<typeof muteSchema>;
 
-/** More than anybody would look through; the one that would end first goes. */
+/** More than anybody would look through. Above it, the mute that ends first is removed. */
 const mostMutes = 100;
 
 export const isMuted = (globs: readonly string[], { namespace, name }: { namespace: string; name: string }): boolean =>
   globs.some((glob) => globMatches(glob, glob.includes('/') ? `${namespace}/${name}` : namespace));
 
-/** Those that are not over. What is not one, somebody wrote by hand: it mutes nothing. */
+/** The mutes that are not over. An invalid entry was written by hand, and mutes nothing. */
 export function mutesIn(text: string | undefined, nowMs: number): Mute[] {
   try {
     const all = z.array(z.unknown()).parse(JSON.parse(text ?? '[]'));
@@ -35,7 +35,7 @@ export function mutesIn(text: string | undefined, nowMs: number): Mute[] {
   }
 }
 
-/** With this one: instead of an earlier one of the same glob; one that ends at once only takes that away. */
+/** Adds a mute and replaces an earlier one with the same glob. A mute that has already ended only removes that one. */
 export function withMute(mutes: readonly Mute[], mute: Mute, nowMs: number): Mute[] {
   const others = mutes.filter(({ glob }) => glob !== mute.glob);
   const all = Date.parse(mute.until) > nowMs ? [...others, mute] : others;
@@ -43,12 +43,15 @@ export function withMute(mutes: readonly Mute[], mute: Mute, nowMs: number): Mut
 }
 
 interface Mutes {
-  /** What is muted now. */
+  /** The mutes in force now. */
   active(): Mute[];
-  /** Reads them anew: somebody may have changed them with kubectl. Those that cannot be read mute nothing more than before. */
+  /**
+   * Reads the mutes again, because somebody may have changed them with kubectl. If that fails, the known ones stay in
+   * force.
+   */
   load(): Promise<void>;
   set(mute: Mute): Promise<void>;
-  /** Is called whenever they have changed. */
+  /** The listener is called whenever the mutes have changed. */
   subscribe(listener: () => void): void;
 }
 

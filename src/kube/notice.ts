@@ -36,7 +36,9 @@ export function viewNotice(object: KubeObject): Notice | undefined {
   return notice.metadata?.uid && Array.isArray(notice.spec?.members) ? notice : undefined;
 }
 
-/** Annotation of a Notice of the form `system`: what it tells, as JSON. It has no members to be rendered from. */
+/**
+ * Annotation of a Notice of the form `system`: its content, as JSON. Such a Notice has no members to render it from.
+ */
 export const aboutAnnotation = 'tapfix.dev/about';
 
 const time = z.iso.datetime();
@@ -44,8 +46,8 @@ const why = z.enum(['unreachable', 'silent', 'forbidden', 'unauthorized', 'faili
 const part = z.object({ kind: z.string().max(63), from: time, until: time.optional(), why });
 
 /**
- * Nothing was seen at all, and that is over; or a part is not seen, in one namespace or everywhere; or the configuration
- * was changed and is not used, `until` it was changed again.
+ * Three cases. `blind`: nothing at all was seen, and that is over. `unseen`: some kinds are not seen, in one namespace
+ * or everywhere. `refused`: the configuration was changed but the change is not used, `until` it was changed again.
  */
 const aboutSchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('blind'), from: time, until: time, why }),
@@ -59,7 +61,7 @@ const aboutSchema = z.discriminatedUnion('what', [
 export type NoticeSubject = z.infer<typeof aboutSchema>;
 export type UnseenPart = z.infer<typeof part>;
 
-/** undefined: none of ours, or of another version. */
+/** undefined: the annotation is not ours, or is of another version. */
 export function aboutOf({ metadata }: Notice): NoticeSubject | undefined {
   try {
     return aboutSchema.parse(JSON.parse(metadata.annotations?.[aboutAnnotation] ?? ''));

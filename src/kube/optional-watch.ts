@@ -8,8 +8,9 @@ const firstLookMs = 15_000;
 const rarestLookMs = 600_000;
 
 /**
- * A watch of something that not every installation may see, as the cluster's nodes with rights in a few namespaces only.
- * That is said once, asked again now and then (rights may come), and holds up nobody.
+ * A watch of something that not every installation may see, such as nodes when tapfix has rights in a few namespaces
+ * only. The refusal is logged once, rights are asked for again from time to time (they may be granted later), and
+ * nothing waits for this watch.
  */
 export function createOptionalWatch(
   { api, clock, log, kind }: { api: Api; clock: Clock; log: Log; kind: Kind },
@@ -22,7 +23,7 @@ export function createOptionalWatch(
       await api.page(kind, undefined, { limit: '1' });
       return true;
     } catch (error) {
-      return !isForbidden(error); // whatever else it is, the watch itself knows how to wait for
+      return !isForbidden(error); // the watch itself handles all other errors by waiting
     }
   }
 

@@ -5,8 +5,8 @@ import { controllerOf } from './raw.ts';
 import { isKnownKind, qualifiedKind } from './resources.ts';
 
 /**
- * A generated name has at most 63 characters: what comes before the five random ones is cut to 58, so a Pod's name of
- * that length may have lost part of its owner's.
+ * A generated name has at most 63 characters: the part before the five random ones is cut to 58. So a Pod's name of 63
+ * characters may have lost part of its owner's name.
  * https://github.com/kubernetes/apiserver/blob/master/pkg/storage/names/generate.go
  */
 const longestName = 63;
@@ -16,17 +16,17 @@ const random = /[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 const mayBeCut = (kind: string, name: string): boolean =>
   kind === 'Pod' && name.length === longestName && random.test(name);
 
-/** Whose pods may have names of that length. */
+/** Kinds whose pods may have names of that length. */
 const longNamingKinds = ['ReplicaSet', 'DaemonSet', 'Job', 'Deployment', 'CronJob', 'StatefulSet'] as const;
 
 interface NamingOwner {
   kind: string;
   name: string;
-  /** Of a Job. */
+  /** Only for a Job: whether it is an Indexed one. */
   indexed?: boolean;
 }
 
-/** Pure. Whether this workload, or what it makes, could have given the Pod this name. */
+/** Pure. Whether this workload, or something it creates, could have given the Pod this name. */
 function couldHaveNamed({ kind, name, indexed = false }: NamingOwner, pod: string): boolean {
   const base = pod.slice(0, longestBase);
   switch (kind) {
@@ -39,20 +39,23 @@ function couldHaveNamed({ kind, name, indexed = false }: NamingOwner, pod: strin
       return continues(base, name, 10, isTemplateHash, /^[56789bcdf][456789bcdf]*$/);
     case 'CronJob':
       return continues(base, name, 8, (minutes) => isScheduledTime(Number(minutes), Number.MAX_SAFE_INTEGER), /^\d+$/);
-    case 'StatefulSet': // never cut: a pod whose name does not fit is not made
+    case 'StatefulSet': // never cut: a pod whose name does not fit is not created
       return pod.startsWith(`${name}-`) && /^(0|[1-9]\d{0,5})$/.test(pod.slice(name.length + 1));
     default:
       return false;
   }
 }
 
-/** The Job's name is cut, not the index: https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/job/indexed_job_utils.go */
+/**
+ * In the pods of an Indexed Job, the Job's name is cut, not the index:
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/job/indexed_job_utils.go
+ */
 function couldBeIndexed(name: string, base: string): boolean {
   const [index = ''] = /-(0|[1-9]\d*)-$/.exec(base) ?? [];
   return index !== '' && base === `${name.slice(0, longestBase - index.length)}${index}`;
 }
 
-/** "name-generated-", cut anywhere behind the name, or within it. */
+/** Whether the base is "name-generated-", cut anywhere after the name or within it. */
 function continues(
   base: string,
   name: string,
@@ -68,26 +71,26 @@ function continues(
 
 /**
  * Owners read from names, for objects that are already gone. Only suffixes that Kubernetes itself could have generated
- * for that kind are stripped, so neither `payments-worker` nor `web-grpcsvr` loses its end. Several kinds make names of
- * the same shape: who of them is meant only the cluster can tell (owner.ts).
+ * for that kind are stripped, so neither `payments-worker` nor `web-grpcsvr` loses its end. Several kinds generate
+ * names of the same shape; only the cluster can show which of them is meant (createOwnersByName).
  */
 interface NamedOwner {
   kind: string;
   name: string;
-  /** Only of a Job: whether it would have to be an Indexed one. */
+  /** Only for a Job: whether it would have to be an Indexed one. */
   indexed?: boolean;
 }
 
 /** No vowels and no 0, 1 or 3. https://github.com/kubernetes/apimachinery/blob/master/pkg/util/rand/rand.go */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
-/** Those that the digits 0 to 9 become (SafeEncodeString). */
+/** The letters that the digits 0 to 9 become (SafeEncodeString). */
 const hashDigits = '456789bcdf';
 const randomEnd = new RegExp(`^(.+)-[${letters}]{5}$`);
 const hashEnd = new RegExp(`^(.+)-([${hashDigits}]{6,10})$`);
 const numberEnd = /^(.+)-(0|[1-9]\d{0,5})$/;
 const timeEnd = /^(.+)-([1-9]\d{7,})$/;
 
-/** A template's hash is a number of 32 bits; one of fewer than six digits is too rare to look for in every name. */
+/** A template's hash is a 32-bit number. A hash of fewer than six digits is too rare to look for in every name. */
 function isTemplateHash(text: string): boolean {
   const digits = [...text].map((letter) => hashDigits.indexOf(letter));
   return digits.length >= 6 && digits[0] !== 0 && !digits.includes(-1) && Number(digits.join('')) <= 0xffffffff;
@@ -96,7 +99,7 @@ function isTemplateHash(text: string): boolean {
 const firstCronJobMs = Date.UTC(2016, 0);
 const dayMs = 86_400_000;
 
-/** A CronJob names its Jobs by the minute they were due; a clock may be a little ahead of ours. */
+/** A CronJob names its Jobs by the minute they were due. The cluster's clock may be a little ahead of ours. */
 const isScheduledTime = (minutes: number, nowMs: number): boolean =>
   minutes * 60_000 >= firstCronJobMs && minutes * 60_000 <= nowMs + dayMs;
 
@@ -122,13 +125,16 @@ const ownersOf: Readonly<Record<string, (name: string, nowMs: number) => NamedOw
   },
 };
 
-/** Pure. Everybody who could have named it so: at most one of each kind, or none. */
+/**
+ * Pure. All owners that could have given it this name: at most one of each kind (but a Job twice, Indexed or not), or
+ * none.
+ */
 export const ownersByName = (kind: string, name: string, nowMs: number): NamedOwner[] =>
   (Object.hasOwn(ownersOf, kind) ? ownersOf[kind]! : () => [])(name, nowMs);
 
 /**
- * Pure. The workload that a name alone tells, where there is no cluster to ask (a replay): a template's hash is a
- * Deployment's, a scheduled time a CronJob's, an ordinal a StatefulSet's. Five random letters alone tell nothing.
+ * Pure. The workload that the name alone implies, for when there is no cluster to ask (a replay): a template's hash
+ * implies a Deployment, a scheduled time a CronJob, an ordinal a StatefulSet. Five random letters alone imply nothing.
  */
 export function ownerByName(kind: string, name: string, nowMs: number): NamedOwner | undefined {
   const owners = ownersByName(kind, name, nowMs);
@@ -140,20 +146,22 @@ interface Live extends KubeObject {
   spec?: { completionMode?: string };
 }
 
-/** Many pods of one workload go at once: whether it is there is not asked for each of them. */
+/**
+ * How long a read by name is cached. Many pods of one workload go at once, and we do not look up the workload for each.
+ */
 const believedMs = 10_000;
 
 const isIndexed = ({ spec }: Live): boolean => spec?.completionMode === 'Indexed';
 
 /**
- * Whose something was that is gone, by its name. A name is only a hint: what it leads to must be there, and nobody else
- * may be who could have made that name; otherwise it is nobody's, for what is gone as a whole cannot be broken, and
- * half a guess would put one workload's trouble on another's card.
+ * Finds the owner of an object that is gone, by the object's name. A name is only a hint: the owner that it implies
+ * must exist, and no other owner may exist that could have given that name. Otherwise there is no owner: a workload
+ * that is gone as a whole cannot be broken, and a guess could put one workload's failure on another's card.
  */
 function createOwnersByName(
   reader: Reader,
   clock: Clock,
-  /** undefined: part of what leads there is gone. */
+  /** undefined: part of the chain to the root is gone. */
   rootOf: (namespace: string, live: Root) => Promise<Root | undefined>,
   max: number,
 ) {
@@ -210,22 +218,22 @@ export interface Root {
   uid: string;
 }
 
-/** Follows ownerReferences to the workload a person would name. */
+/** Follows ownerReferences to the workload that a person would name. */
 export interface OwnerResolver {
-  /** undefined: nobody knows whose it was, or whose it was is gone as well. */
+  /** undefined: the owner is unknown, or is gone as well. */
   rootOf(namespace: string, object: Root): Promise<Root | undefined>;
 }
 
 export const longestChain = 6;
 
-/** That something has no owner is believed for so long: it is what tells that it is still there. */
+/** How long "has no owner" is cached. Short, because re-reading also detects deletion. */
 const ownerlessMs = 30_000;
 
-/** As far as the references lead: the root, or the link that is missing. */
+/** The chain as far as the references lead: to the root, or to the link that is missing. */
 interface Way {
   links: Root[];
   isGone: boolean;
-  /** Part of it was read from memory. */
+  /** Part of the chain came from the cache. */
   isBelieved: boolean;
 }
 
@@ -233,7 +241,10 @@ const lastOf = ({ links }: Way): Root => links.at(-1)!;
 
 export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_000): OwnerResolver {
   const reader: Reader = { ...anyReader, get: (ref) => anyReader.get<never>(ref).catch(unlessNoName) };
-  /** uid of an object -> its controller. It changes when a workload is re-created around pods that were left alone. */
+  /**
+   * The controller of each object, by the object's uid. It changes when a workload is re-created around pods that were
+   * orphaned.
+   */
   const owners = new LRUCache<string, { owner: Root | null; readAtMs: number }>({ max });
   const byName = createOwnersByName(reader, clock, rootByReferences, max);
 
@@ -243,7 +254,7 @@ export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_00
   }
 
   async function readOwner(namespace: string, object: Root): Promise<Root | null | 'gone'> {
-    if (!isKnownKind(object.kind)) return null; // a custom owner: as far as its reference takes us
+    if (!isKnownKind(object.kind)) return null; // a custom owner: we know only what the reference says
     const live = await reader
       .get<KubeObject>({ kind: object.kind, namespace, name: object.name })
       .catch(ifForbidden('unreadable'));
@@ -270,7 +281,7 @@ export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_00
     return { links, isGone: false, isBelieved };
   }
 
-  /** It was the root when it was last there: what is remembered of it is the best that will ever be known. */
+  /** It was the root when it last existed; nothing better than this memory will ever be known. */
   const wasRoot = ({ uid }: Root): boolean => uid !== '' && owners.get(uid)?.owner === null;
 
   async function rootByReferences(namespace: string, object: Root): Promise<Root | undefined> {
@@ -289,14 +300,17 @@ export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_00
   return { rootOf };
 }
 
-/** Somebody else's StatefulSet or Job is not the one we know how to read. */
+/** A StatefulSet or Job of another API group is not the kind that we can read, so its kind gets the group's name. */
 const rootIn = ({ apiVersion, kind, name, uid }: OwnerReference): Root => ({
   kind: qualifiedKind(kind, apiVersion),
   name,
   uid,
 });
 
-/** The API server checks no name in an event or a reference: what nothing can be called (400) is not there, however often we ask. */
+/**
+ * The API server does not check the names in an event or a reference. No object can have a name that it answers with
+ * 400, so asking again would not help.
+ */
 const unlessNoName = (error: unknown): undefined => {
   if (hasCode(error, 400)) return undefined;
   throw error;
@@ -306,11 +320,11 @@ export interface Owner {
   kind: string;
   name: string;
   uid: string;
-  /** Absent when it is gone, or of a kind that nobody here can read. */
+  /** Absent when it is gone, or of a kind that we cannot read. */
   live?: KubeObject;
 }
 
-/** Who controls it, who controls that, and so on: as far as the references lead. */
+/** The controller of an object, that one's controller, and so on, as far as the references lead. */
 export async function readOwners(
   reader: Reader,
   namespace: string,

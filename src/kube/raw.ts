@@ -1,6 +1,8 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from './api.ts';
 
-/** Ways into objects off the wire. Whatever is there instead of what should be gives an empty answer, never a throw. */
+/**
+ * Helpers to read objects as the API server sent them. A value of the wrong type gives an empty answer, never a throw.
+ */
 export type Raw = Record<string, unknown>;
 export const obj = (value: unknown): Raw =>
   value && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : {};
@@ -9,7 +11,7 @@ export const str = (value: unknown): string => (typeof value === 'string' ? valu
 export const num = (value: unknown, otherwise = 0): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
 
-/** 0 when it is no time: absurd and missing timestamps are equally "unknown". */
+/** Returns 0 when the value is not a time: absurd and missing timestamps are both "unknown". */
 export const timeMs = (value: unknown): number => {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isFinite(ms) ? ms : 0;
@@ -20,13 +22,16 @@ export const strings = (value: unknown): Record<string, string> =>
     Object.entries(obj(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 
-/** The beginning, as a copy: a piece of a string keeps all of it in memory, and messages may be a megabyte long. */
+/** The beginning, as a copy: a slice would keep the whole string in memory, and messages may be a megabyte long. */
 export const beginning = (value: unknown, longest: number): string => {
   const text = str(value);
   return text.length <= longest ? text : Buffer.from(text.slice(0, longest)).toString();
 };
 
-/** Who it is, and whether it is on its way out; undefined: nobody could say what is meant. */
+/**
+ * Names an object, and says whether it is being deleted. identityIn gives undefined for an object without a name or a
+ * uid.
+ */
 export interface Identity {
   namespace: string;
   name: string;
@@ -65,10 +70,12 @@ export function conditionIn(object: KubeObject, type: string): ConditionView | u
   );
 }
 
-/** Whether the object's own status says so. */
+/** Whether the object's own status has this condition as True. */
 export const hasCondition = (object: KubeObject, type: string): boolean => conditionIn(object, type)?.status === 'True';
 
-/** The controller of an object. A static pod's is its node, which is nobody's workload. */
+/**
+ * The controller of an object. A static pod's controller is its node, which is not a workload, so it does not count.
+ */
 export function controllerOf(meta: ObjectMeta): OwnerReference | undefined {
   const found = arr(obj(meta)['ownerReferences']).find((owner) => owner['controller'] === true);
   const [kind, name, uid] = [str(found?.['kind']), str(found?.['name']), str(found?.['uid'])];

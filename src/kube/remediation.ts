@@ -8,20 +8,22 @@ import type { KubeObject } from './api.ts';
 export const group = 'tapfix.dev';
 export const remediationKind = 'Remediation';
 
-/** No control bytes: a card is read on a phone, and a bell or an escape in it is somebody's trick. Newline and tab pass. */
+/**
+ * No control bytes: a card is read on a phone, and a bell or an escape in it is an attack. Newline and tab are allowed.
+ */
 export const plainText = (maxLength: number) =>
   z
     .string()
     .max(maxLength)
     .regex(/^[^\x00-\x08\x0b-\x1f\x7f]*$/);
-/** No control bytes in these either, and nothing that could be taken for two of them. */
+/** No control bytes here either, and no space or slash, so that one value cannot look like two. */
 const word = z.string().regex(/^[^\x00-\x20\x7f/]*$/);
 export const objectName = word.min(1).max(253);
 export const uid = word.min(1).max(64);
 const kindName = word.max(63);
 const time = z.string().meta({ format: 'date-time' });
 
-/** Annotation: it was broken before the process that proposed it came, which was then. */
+/** Annotation: the incident existed before the process that proposed this. The value is when that process started. */
 export const foundAtStart = 'tapfix.dev/found-at-start';
 
 const severities = ['critical', 'warning', 'info'] as const;
@@ -32,7 +34,7 @@ export const phases = [
 ] as const; // prettier-ignore
 export type Phase = (typeof phases)[number];
 
-/** Every move there is; the CRD refuses all others. From '' is the first word about a new Remediation. */
+/** All phase transitions; the CRD refuses all others. '' is a new Remediation without a phase. */
 export const transitions: Readonly<Record<Phase | '', readonly Phase[]>> = {
   '': ['Proposed', 'Noticed'],
   Proposed: ['Approved', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'],
@@ -70,12 +72,15 @@ const incidentSchema = z.object({
 });
 export type IncidentRecord = z.infer<typeof incidentSchema>;
 
-/** `action` without its params blocks: each action's file brings its own (manifests/crd.ts puts them together). */
+/** `action` without its params blocks: each action's file defines its own (manifests/crd.ts puts them together). */
 export type ActionSpec = { type: string } & Record<string, unknown>;
 
 const lines = z.array(plainText(512)).max(10).default([]);
 
-/** What has a default a person who proposes with kubectl may leave out; tapfix itself always says all of it. */
+/**
+ * A person who proposes with kubectl may leave out the fields that have a default. tapfix itself always sets all of
+ * them.
+ */
 export const remediationSpecSchema = z.object({
   incident: incidentSchema,
   diagnosis: plainText(512).default(''),
@@ -138,7 +143,7 @@ export interface Remediation extends KubeObject {
   status?: RemediationStatus;
 }
 
-/** Anything that is not one of ours (half-written, of another version) is nobody's business. */
+/** Anything that is not a valid Remediation of ours (half-written, of another version) is ignored. */
 export function viewRemediation(object: KubeObject): Remediation | undefined {
   const fix = object as Remediation;
   if (!fix.metadata?.uid || !fix.spec?.incident?.key || !fix.spec.approval) return undefined;
@@ -149,25 +154,28 @@ export function viewRemediation(object: KubeObject): Remediation | undefined {
 export const overPhases: readonly Phase[] = ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'];
 const over: ReadonlySet<Phase> = new Set(overPhases);
 
-/** Why it is Recovered: it was to run nothing any more, and does not. */
+/** The reason of Recovered when the target was to be switched off, and is off. */
 export const switchedOff = 'SwitchedOff';
 
-/** In a rationale: what follows, to its end, is a command to copy. */
+/** In a rationale: the text after this, to the end, is a command to copy. */
 export const undoIntro = 'Put it back with:';
 
-/** Fewer were ready when its time was over than before it was applied; of those that are still wanted. */
+/**
+ * Set if fewer pods were ready when the recovery time was over than before the fix was applied, and also fewer than
+ * wanted (notHelped in controller/recovery.ts records it only then).
+ */
 export function madeItWorse({ status }: Remediation): { before: number; after: number } | undefined {
   const { readyBefore: before, readyAfter: after } = status?.execution ?? {};
   return status?.phase === 'Failed' && before !== undefined && after !== undefined && after < before
     ? { before, after }
     : undefined;
 }
-/** Where there is nothing to put back, the command is a comment that says so: as a sentence. */
+/** When nothing can be put back, the undo command is a shell comment that says so. This returns it as a sentence. */
 export const nothingToUndo = (undo: string): string | undefined =>
   undo.startsWith('# ') ? `${undo.charAt(2).toUpperCase()}${undo.slice(3)}.` : undefined;
 
 export const phaseOf = (fix: Remediation): Phase | '' => fix.status?.phase ?? '';
-/** Decided for, and not over: the controller is at work on it, or about to be. */
+/** Approved and not over: the controller is working on it, or is about to. */
 export const isBeingFixed = (fix: Remediation): boolean => ['Approved', 'Applying', 'Applied'].includes(phaseOf(fix));
 /** Lower is more severe. */
 export const severityRank = ({ spec }: Remediation): number => severities.indexOf(spec.incident.severity);
@@ -182,31 +190,40 @@ export const isCleared = (fix: Remediation): boolean => isTrue(fix, 'IncidentCle
 /** Recorded by the watcher for a person in chat, not by that person's own Kubernetes identity. */
 export const isAttested = (by: string | undefined): boolean => /^(telegram|slack):/.test(by ?? '');
 
-/** The reason where the API server gave no clear answer for a while. Of a rehearsal it is said, and asked again all the same. */
+/**
+ * The reason when the API server gave no clear answer for a while. A rehearsal with it is shown on the card, and is
+ * still tried again.
+ */
 export const noAnswer = 'NoAnswer';
 export const isRehearsalUnclear = (fix: Remediation): boolean => conditionOf(fix, 'Rehearsed')?.reason === noAnswer;
 
-/** What became of the wish to propose something once more: a successor, or why there is none. */
+/** The result of a request to propose again: a successor, or why there is none. */
 export type Again =
   | { ok: true; name: string }
   | { ok: false; because: 'gone' | 'replaced' | 'over' | 'healthy' | 'too often' }
-  /** The same fix failed, or nothing is safe any more: in words. */
+  /** The same fix failed, or no fix is safe any more; `why` explains it. */
   | { ok: false; because: 'nothing'; why: string };
 
-/** Set with kubectl on one that expired or failed: "true" asks for a new proposal, as the button does. */
+/**
+ * People set it with kubectl on a Remediation that expired or failed: "true" asks for a new proposal, as the button
+ * does.
+ */
 const proposeAgainAnnotation = 'tapfix.dev/propose-again';
 export const isAskedAgain = (fix: Remediation): boolean =>
   fix.metadata.annotations?.[proposeAgainAnnotation] === 'true' && ['Expired', 'Failed'].includes(phaseOf(fix));
 
-/** Not a person: tapfix's own watcher, whoever's credentials it has (`self`), or some other program. */
+/**
+ * Proposed by a program, not a person: tapfix's own watcher, with whatever credentials it has (`self`), or some other
+ * program.
+ */
 export const isProposedByProgram = ({ spec }: Remediation, self?: string): boolean =>
   spec.proposedBy === self || spec.proposedBy.startsWith('system:serviceaccount:');
 
-/** By the watcher that is installed in this namespace. */
+/** Proposed by the watcher that is installed in this namespace. */
 export const isProposedFrom = ({ spec }: Remediation, namespace: string): boolean =>
   spec.proposedBy.startsWith(`system:serviceaccount:${namespace}:`);
 
-/** The list with this condition set; the time only moves when the status does. */
+/** The list with this condition set. Its time changes only when its status does. */
 export function withCondition(conditions: readonly Condition[] | undefined, next: Condition): Condition[] {
   const others = (conditions ?? []).filter(({ type }) => type !== next.type);
   const before = conditions?.find(({ type }) => type === next.type);
@@ -214,7 +231,9 @@ export function withCondition(conditions: readonly Condition[] | undefined, next
   return [...others, { ...next, lastTransitionTime }];
 }
 
-/** Annotations that people set, in chat or with kubectl alike: somebody is on it; nobody wants to hear of it until then. */
+/**
+ * Annotations that people set, in chat or with kubectl: somebody is working on it; it stays quiet until the given time.
+ */
 export const acknowledgedBy = 'tapfix.dev/acknowledged-by';
 export const snoozedUntil = 'tapfix.dev/snoozed-until';
 
@@ -222,7 +241,7 @@ export const snoozedUntil = 'tapfix.dev/snoozed-until';
 export const whoIsOnIt = ({ metadata }: Remediation): string | undefined =>
   metadata.annotations?.[acknowledgedBy] || undefined;
 
-/** Until when, if that is still to come; what is not a time says nothing. */
+/** The end of the snooze, if it is in the future. A value that is not a time is ignored. */
 export function snoozedUntilMs({ metadata }: Remediation, nowMs: number): number | undefined {
   const untilMs = Date.parse(metadata.annotations?.[snoozedUntil] ?? '');
   return untilMs > nowMs ? untilMs : undefined;

@@ -1,4 +1,4 @@
-/** Where each kind that tapfix touches lives in the API. */
+/** The place in the API of a kind that tapfix uses. */
 export interface Resource {
   readonly group: string; // '' is core
   readonly version: string;
@@ -53,7 +53,7 @@ const cluster = (group: string, plural: string, version = 'v1'): Resource => ({
 const rbac = 'rbac.authorization.k8s.io';
 const admission = 'admissionregistration.k8s.io';
 
-/** What an installation consists of besides: written by whoever installs, never watched. */
+/** The other kinds that an installation consists of. The installer writes them; they are never watched. */
 const installed = {
   ConfigMap: core('configmaps'),
   Role: { group: rbac, version: 'v1', plural: 'roles', namespaced: true },
@@ -75,7 +75,10 @@ export const isKnownKind = (kind: string): kind is keyof typeof touched => Objec
 
 export const isKind = (kind: string): kind is Kind => Object.hasOwn(resources, kind);
 
-/** The kind; of another API group than ours by that name with its group behind it, as kubectl writes it: StatefulSet.apps.kruise.io */
+/**
+ * The kind. If it has the name of one of our kinds but another API group, the group is appended, as kubectl writes it:
+ * StatefulSet.apps.kruise.io
+ */
 export function qualifiedKind(kind: string, apiVersion: string): string {
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
   if (!apiVersion || !isKnownKind(kind) || resources[kind].group === group) return kind;

@@ -2,24 +2,24 @@ import type { Clock } from '../lib/clock.ts';
 import type { KubeObject } from './api.ts';
 import type { Change } from './watch.ts';
 
-/** What a listener hears: a deletion carries the object as it was last seen. */
+/** A change as a listener gets it: a deletion includes the object as it was last seen. */
 export type StoreChange<V> =
   Extract<Change<V>, { type: 'upsert' }> | (Extract<Change<V>, { type: 'gone' }> & { last?: V });
 
 export interface Listener<V> {
-  /** Everything that exists now, and what has gone since the last list or change. */
+  /** Everything that exists now, and what was deleted since the last list or change. */
   onList(views: V[], gone: V[]): void;
   onChange(change: StoreChange<V>): void;
 }
 
-/** How parts of the program look at what exists. */
+/** The read side of a store, which most parts of the program get. */
 export interface StoreReader<V> {
-  /** False until every scope was listed once: what is missing before that may still exist. */
+  /** False until every scope was listed once: before that, an object that is not here may still exist. */
   isComplete(): boolean;
   all(): V[];
   get(uid: string): V | undefined;
   named(namespace: string, name: string): V | undefined;
-  /** By the keys that the store was told to index. */
+  /** Looks up by the keys of `keysOf`. */
   withKey(key: string): V[];
 }
 
@@ -28,7 +28,7 @@ export interface StoreReader<V> {
  * our own writes are put into it, and every part reads from it.
  */
 export interface Store<V> extends StoreReader<V> {
-  /** A whole list of one namespace, or (undefined) of the cluster. What it does not name is gone. */
+  /** A whole list of one namespace, or (undefined) of the cluster. Objects that are not in it are gone. */
   list(scope: string | undefined, views: readonly V[]): void;
   apply(change: Change<V>): void;
   /** The server's answer to a write of ours. The watch brings it as well, later. */
@@ -43,11 +43,14 @@ export interface Store<V> extends StoreReader<V> {
 
 interface StoreDeps<V> {
   clock: Clock;
-  /** Under which keys a view can be asked for. */
+  /** The keys under which a view can be looked up. */
   keysOf?(view: V): string[];
 }
 
-/** A list that was read before our write was answered does not show that object yet. For this long it is no proof of absence. */
+/**
+ * A list that was read before our write was answered does not contain that object yet. For this long, a list does not
+ * prove that an object we wrote is gone.
+ */
 const listLagMs = 60_000;
 
 export function createStore<V extends KubeObject>({ clock, keysOf = () => [] }: StoreDeps<V>): Store<V> {
@@ -151,7 +154,7 @@ const split = <T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]
   items.filter((item) => !isFirst(item)),
 ];
 
-/** The same store as one part sees it that cares only for some of the objects. */
+/** The same store for a part that needs only some of the objects. */
 export const onlyOf = <V>(store: StoreReader<V>, isOwn: (view: V) => boolean): StoreReader<V> => ({
   isComplete: store.isComplete,
   all: () => store.all().filter(isOwn),
@@ -166,7 +169,10 @@ export const onlyOf = <V>(store: StoreReader<V>, isOwn: (view: V) => boolean): S
   withKey: (key) => store.withKey(key).filter(isOwn),
 });
 
-/** A listener that hears only of some of the objects. */
+/**
+ * A listener that is called only for some of the objects. A deletion is always passed on, but without the object if it
+ * is not one of them.
+ */
 export const hearing = <V>(isOwn: (view: V) => boolean, { onList, onChange }: Listener<V>): Listener<V> => ({
   onList: (views, gone) => onList(views.filter(isOwn), gone.filter(isOwn)),
   onChange(change) {

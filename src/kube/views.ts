@@ -27,7 +27,7 @@ export interface ContainerView {
   runningSinceMs?: number;
   /** It has ended and is not (yet) started again. */
   isDown: boolean;
-  /** It runs once, before the others; a sidecar does not. */
+  /** It runs once, before the others. False for a sidecar. */
   isInit?: boolean;
   /** Its startup probe has not succeeded yet. */
   isStarting?: boolean;
@@ -49,12 +49,12 @@ export interface PodView {
   owner?: OwnerReference;
   containers: ContainerView[];
   node?: string;
-  /** Why the whole pod is as it is: Evicted... */
+  /** Why the whole pod is in its state: Evicted... */
   reason?: string;
   message?: string;
-  /** The scheduler has found no place for it. */
+  /** Set when the scheduler has found no node for it. */
   unscheduled?: ConditionView;
-  /** Its network and volumes are there: what it waits for now is an image or a container. */
+  /** Its network and volumes are ready: it now waits for an image or a container. */
   hasSandbox?: boolean;
   /** PersistentVolumeClaims that it mounts. */
   claims?: string[];
@@ -86,7 +86,9 @@ function viewContainer(raw: Raw, isInit: boolean): ContainerView {
   return view;
 }
 
-/** Sidecars stand among the init containers, and are restarted like any other: they run as long as the pod does. */
+/**
+ * Sidecars are listed among the init containers, but are restarted like any other: they run as long as the pod does.
+ */
 function viewContainers(spec: Raw, status: Raw): ContainerView[] {
   const sidecars = new Set(
     arr(spec['initContainers'])
@@ -133,12 +135,15 @@ export function viewPod(object: KubeObject): PodView | undefined {
   return view;
 }
 
-/** A StatefulSet or DaemonSet: how many pods it wants, and how many there are, ready or not. */
+/** A StatefulSet or DaemonSet: how many pods it wants, and how many exist, ready or not. */
 export interface SetView extends Identity {
   kind: 'StatefulSet' | 'DaemonSet';
   desired: number;
   pods: number;
-  /** Its controller has caught up, and no rollout is under way: it is not between two pods of one. */
+  /**
+   * Its controller has caught up and no rollout is running, so a missing pod is not just the pause between two pods of
+   * one.
+   */
   settled: boolean;
 }
 
@@ -160,7 +165,7 @@ export function viewSet(kind: SetView['kind']): (object: KubeObject) => SetView 
 
 export interface JobView extends Identity {
   owner?: OwnerReference;
-  /** It failed for good. */
+  /** Set when it failed for good. */
   failed?: ConditionView;
 }
 
@@ -186,9 +191,9 @@ export function viewAutoscaler(object: KubeObject): AutoscalerView | undefined {
 }
 
 export interface NodeView extends Identity {
-  /** undefined: it has not said anything yet. */
+  /** undefined: the node has not reported yet. */
   ready?: ConditionView;
-  /** Cordoned, or about to be removed by the autoscaler: somebody is at work on it. */
+  /** Cordoned, or about to be removed by the autoscaler: somebody is already working on it. */
   isLeaving: boolean;
 }
 
@@ -205,7 +210,7 @@ export function viewNode(object: KubeObject): NodeView | undefined {
 }
 
 export interface StorageClassView extends Identity {
-  /** Volumes are made when a pod that wants them is scheduled: until then a claim waits, and that is as it should be. */
+  /** Volumes are created when a pod that wants them is scheduled. Until then it is normal that a claim waits. */
   waitsForConsumer: boolean;
 }
 
@@ -216,7 +221,7 @@ export function viewStorageClass(object: KubeObject): StorageClassView | undefin
 
 export interface ClaimView extends Identity {
   phase: string;
-  /** undefined: it names none. Empty: it wants none. */
+  /** undefined: it names no class. Empty: it asks for no class. */
   storageClass?: string;
   createdAtMs: number;
 }
@@ -234,8 +239,8 @@ export function viewClaim(object: KubeObject): ClaimView | undefined {
 }
 
 /**
- * Slim views: the few fields we decide on. Built once, at the edge, from whatever came off the wire;
- * nothing behind these files sees a raw object of the cluster's. Odd input gives empty fields, never a throw.
+ * Slim views: the few fields we decide on. They are built once, at the edge, from whatever the API server sent; no code
+ * behind these files sees a raw object of the cluster. Odd input gives empty fields, never a throw.
  */
 export interface EventView {
   namespace: string;
@@ -281,16 +286,19 @@ export interface DeploymentView {
   available: number;
   paused: boolean;
   deleting?: boolean;
-  /** How its rollout goes, by its own words. */
+  /** How its rollout goes, from its own status. */
   progressing?: ConditionView;
-  /** Its pods are refused, by its own words. */
+  /** Set when its pods are refused, from its own status. */
   refused?: ConditionView;
   revision: number;
   annotations: Record<string, string>;
   labels: Record<string, string>;
 }
 
-/** A recorder that has the same to say often puts it together: https://github.com/kubernetes/client-go/blob/master/tools/record/events_cache.go */
+/**
+ * A recorder that repeats the same message often combines them:
+ * https://github.com/kubernetes/client-go/blob/master/tools/record/events_cache.go
+ */
 const combined = /^\(combined from similar events\): /;
 
 export function viewEvent(object: KubeObject): EventView | undefined {

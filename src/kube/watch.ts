@@ -10,13 +10,13 @@ import { createContact, type Sight } from './contact.ts';
 import type { Kind } from './resources.ts';
 
 /**
- * What the watches of one process share: whoever reaches the server again after trouble wakes those that still rest from
- * the same trouble.
+ * Shared by the watches of one process: the first watch that reaches the server again after an outage wakes those that
+ * still wait because of the same outage.
  */
 export interface ReconnectSignal {
-  /** It was trouble, and is over. */
+  /** Call it when an outage is over. */
   again(): void;
-  /** Aborts the next time. */
+  /** A signal that aborts at the next again(). */
   next(): AbortSignal;
 }
 
@@ -37,7 +37,7 @@ type Guard = <T>(what: string, work: () => T) => { value: T } | undefined;
 
 const mostComplaints = 50;
 
-/** Runs other people's code: what it throws, or rejects with later, is logged once and ends nothing. */
+/** Runs other parts' code. What it throws, or rejects with later, is logged once and does not end the watch. */
 function createGuard(log: Log, about: object): Guard {
   const complaints = new Set<string>();
 
@@ -66,15 +66,15 @@ interface OutageDeps {
   clock: Clock;
   log: Log;
   random: () => number;
-  /** What is watched, for the log. */
+  /** The watched kind and namespace, for the log. */
   about: object;
   onOver?(): void;
 }
 
 interface Outage {
-  /** One more failure; says how long to wait. */
+  /** Records one more failure; returns how long to wait. */
   failed(error: unknown): number;
-  /** The server no longer knows our resourceVersion; says how long to wait before listing again. */
+  /** The server no longer knows our resourceVersion; returns how long to wait before listing again. */
   expired(error: unknown): number;
   /** A list was read. */
   listed(): void;
@@ -82,14 +82,17 @@ interface Outage {
   delivers(): void;
 }
 
-/** A server may ask for a pause, but not put us to sleep. */
+/** A server may ask for a pause, but not for an unlimited one. */
 const longestPauseMs = 60_000;
 
-/** Whether it may be over as soon as others reach the server: not a pause that it asked for, nor a right that is missing. */
+/**
+ * Whether it may be over as soon as another watch reaches the server. That is not so for a pause that the server asked
+ * for, nor for a missing right.
+ */
 const isDown = (error: unknown): boolean =>
   error instanceof Unreachable || (error instanceof ApiError && error.code >= 500 && error.retryAfterMs === undefined);
 
-/** Counts failures in a row, and logs the first of them and the end: an outage is two lines, however long it is. */
+/** Counts failures in a row, and logs only the first and the end: an outage is two lines, however long it lasts. */
 function createOutage({ clock, log, random, about, onOver }: OutageDeps): Outage {
   let failures = 0;
   let expiries = 0;
@@ -116,7 +119,7 @@ function createOutage({ clock, log, random, about, onOver }: OutageDeps): Outage
     expired(error) {
       expiries += 1;
       log.debug({ ...about, error: messageOf(error) }, 'watch has expired');
-      // Ordinary once. A list that is always too old already must not become a busy loop of lists.
+      // Normal once. But lists that are always too old already must not become a busy loop of lists.
       return expiries === 1 ? 0 : backoffMs(expiries - 1, random);
     },
     listed: over,
@@ -136,52 +139,56 @@ export interface WatchDeps<V> {
   kind: Kind;
   namespace?: string | undefined;
   fieldSelector?: string;
-  /** The slim projection; undefined = nobody needs this object. It is called once per object, at the edge. */
+  /** The slim projection; undefined = nobody needs this object. Called once per object, at the edge. */
   view(object: KubeObject): V | undefined;
   /**
-   * A whole list was read: everything that exists now. Comes first, and again after each relist. What was deleted
-   * while nobody watched is known only by its absence here: compare with what you hold.
+   * A whole list was read: everything that exists now. Called first, and again after each relist. An object that was
+   * deleted while nobody watched is only missing here: compare with what you hold.
    */
   onList(views: V[]): void;
-  /** For whoever keeps nothing: each page of a list as it comes. The list itself is empty then. */
+  /** For users that keep nothing: each page of a list as it comes. onList then gets an empty list. */
   onPage?(views: V[]): void;
-  /** 'gone' also says that an object's view became undefined; it may come for one that was never seen. */
+  /** 'gone' also means that an object's view became undefined. It may come for an object that was never seen. */
   onChange(change: Change<V>): void;
-  /** It may not be listed: not now, perhaps later. */
+  /** The kind may not be listed now, but perhaps later. */
   onForbidden?(): void;
-  /** Nothing could be seen in between; what happened then is told from now on, late. */
+  /** Nothing could be seen in between. What happened then is reported from now on, late. */
   onGap?(fromMs: number, untilMs: number): void;
   random?: () => number;
   /** Shared with the other watches of this process. */
   reconnected?: ReconnectSignal | undefined;
-  /** How long the server shall keep one watch open; by default random, so that our watches do not end all at once. */
+  /**
+   * How long the server is asked to keep one watch open. Random by default, so that our watches do not all end at once.
+   */
   timeoutSeconds?: number;
-  /** Silence after which a connection is dead; a healthy one is ended, and opened again, within a minute. */
+  /** A connection that is silent for this long is dead. A healthy one is ended, and opened again, within a minute. */
   deadAfterMs?: number;
 }
 
 export interface Watch {
-  /** Milliseconds since the server last said anything (a line, a bookmark, an answered list); Infinity before the first. */
+  /**
+   * Milliseconds since the server last sent anything (a line, a bookmark, an answered list); Infinity before the first.
+   */
   silentMs(): number;
   /** Whether the first list was read. */
   synced(): boolean;
   sight(): Sight;
-  /** Everything is listed, and told, again: what it means may have changed, though nothing happened. */
+  /** Lists and reports everything again, because its meaning may have changed although nothing happened. */
   relist(): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A server that ends each watch at once is asked no more often than this. */
+/** A server that ends each watch at once is asked again only after this long. */
 const shortestWatchMs = 1_000;
 
-/** Those that are woken together do not all ask at once. */
+/** Watches that are woken together do not all ask at once. */
 const spreadMs = 1_000;
 
 /**
- * So that silence tells a dead connection from a quiet cluster, the server is asked to end each watch before it would
- * count: an end in good order is a sign of life. Bookmarks alone are none. Of Events there are no bookmarks at all (the
- * API server keeps no watch cache of them, and only that sends any), and of other kinds one of 1.36 was seen to keep a
- * quiet watch waiting for 118 s.
+ * Silence must distinguish a dead connection from a quiet cluster. So the server is asked to end each watch before
+ * silence would count as death: an orderly end is a sign of life. Bookmarks are not enough. For Events there are none
+ * at all (only the API server's watch cache sends them, and it keeps no such cache for Events), and for other kinds a
+ * 1.36 server was seen to keep a quiet watch waiting for 118 s.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubeapiserver/default_storage_factory_builder.go (watch cache sizes)
  */
 const lifetimeSeconds = (random: () => number): number => 45 + Math.floor(random() * 16);
@@ -263,7 +270,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     await clock.sleep(shortestWatchMs - lastedMs, signal);
   }
 
-  /** Whoever ends a watch in good order is there. */
+  /** A server that ends a watch in good order is alive. */
   function endedAsAsked(): void {
     heard();
     outage.delivers();
@@ -300,7 +307,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     return outage.expired(error);
   }
 
-  /** To its end, or until another watch has reached the server that gave us no good answer. */
+  /** Waits until the pause ends, or until another watch gets an answer from the server that gave us no good one. */
   async function rest(pauseMs: number, error: unknown, signal: AbortSignal): Promise<void> {
     const untilMs = clock.now() + pauseMs;
     const woken = isDown(error) ? deps.reconnected?.next() : undefined;
@@ -337,9 +344,12 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   };
 }
 
-/** The connection is there, but nothing comes. */
+/** The connection is open, but nothing arrives. */
 class Silent extends Unreachable {}
 
-/** Too old: 410. Too new, after etcd came back from a backup: "Too large resource version". Only a list helps. */
+/**
+ * 410: our version is too old. "Too large resource version": it is too new, after etcd was restored from a backup. Only
+ * a new list helps.
+ */
 const refusesVersion = (error: unknown): boolean =>
   hasCode(error, 410) || (error instanceof ApiError && /\bresource ?version\b/i.test(error.message));

@@ -1,11 +1,11 @@
-/** All time comes from here: nothing else reads the wall clock or sets a timer of its own. */
+/** All time comes from here: nothing else reads the system clock or sets a timer of its own. */
 export interface Clock {
   now(): number;
   /** Resolves after `ms`, or at once when the signal aborts; it never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Longest delay a Node timer holds; a longer one would fire at once. */
+/** The longest delay that a Node timer accepts; a longer one would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -25,7 +25,9 @@ export const systemClock: Clock = {
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The work's result, or the signal's reason as soon as it aborts; the work itself is left to end unheard. */
+/**
+ * The work's result, or the signal's reason as soon as it aborts. The work itself continues, but its result is ignored.
+ */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const stop = (): void => aborted.reject(signal.reason as Error);

@@ -5,11 +5,13 @@
 export const globMatches = (glob: string, name: string): boolean =>
   aligns(glob, name, (wanted, found) => wanted === '?' || wanted === found);
 
-/** A star stands for any run of what is in the text; whether something else stands for one of it, `fits` says. */
+/**
+ * A star matches any run of the text's characters; `fits` decides whether another glob character matches one of them.
+ */
 function aligns(glob: string, text: string, fits: (wanted: string | undefined, found: string) => boolean): boolean {
   let at = 0;
   let inGlob = 0;
-  let star = -1; // the last star seen, and how much of the text it covers: only that one is ever tried again
+  let star = -1; // the last star seen, and how much of the text it matches; only that one is ever retried
   let covered = 0;
   while (at < text.length) {
     if (glob[inGlob] === '*') {
@@ -33,12 +35,12 @@ export const matchesAny = (globs: readonly string[], name: string): boolean =>
 export const isLiteral = (glob: string): boolean => !/[*?]/.test(glob);
 
 /**
- * Whether the glob matches whatever the pattern does. The pattern is read as a text in which a star can only be met by
- * a star, so it never says yes where a name could slip through; in doubt it says no (`?*` and `*a`).
+ * Whether the glob matches every name that the pattern matches. The pattern is read as a text in which only a star
+ * matches a star, so the answer is never true when some name would not match. In doubt it is false (`?*` and `*a`).
  */
 export const covers = (glob: string, pattern: string): boolean =>
   aligns(ordered(glob), ordered(pattern), (wanted, found) => found !== '*' && (wanted === '?' || wanted === found));
 
-/** `*?` and `?*` are the same: the stars of a run come last. */
+/** `*?` and `?*` mean the same: in each run, the stars are moved to the end. */
 const ordered = (glob: string): string =>
   glob.replace(/[*?]+/g, (run) => `${run.replaceAll('*', '')}${run.includes('*') ? '*' : ''}`);

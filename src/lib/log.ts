@@ -8,8 +8,8 @@ export interface Log {
 }
 
 /**
- * Secrets that may ride along in an error text or URL. The Telegram token has no word boundary
- * before it because in URLs it follows "bot".
+ * Secrets that may be part of an error text or URL. The pattern of the Telegram token has no word boundary before it,
+ * because in URLs the token follows "bot".
  */
 const secrets: readonly RegExp[] = [
   /\d{6,12}:[A-Za-z0-9_-]{30,}/g, // Telegram bot token
@@ -27,7 +27,7 @@ export interface LogOptions {
   write?: (line: string) => void;
 }
 
-/** JSON lines. Every line is scrubbed as a whole, whatever depth the secret was at. */
+/** Writes JSON lines. Every line is scrubbed as a whole, at whatever depth the secret was. */
 export function createLog({ level = 'info', write }: LogOptions = {}): Log {
   return pino(
     {

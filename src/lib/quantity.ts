@@ -17,7 +17,10 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** "500m", "128Mi", "1e3" as a number; undefined when it is none. https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
+/**
+ * "500m", "128Mi", "1e3" as a number; undefined when it is not a quantity.
+ * https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+ */
 export function quantity(text: string): number | undefined {
   const [, amount, suffix = ''] = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text) ?? [];
   const factor = factors[suffix];

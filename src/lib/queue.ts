@@ -1,15 +1,15 @@
 import { backoffMs, type Clock } from './clock.ts';
 
-/** What a pass over one key says: done, or come back in this many milliseconds. */
+/** The result of a pass over one key: done, or come back in this many milliseconds. */
 export type Outcome = { againInMs: number } | undefined;
 
 export interface QueueDeps {
   clock: Clock;
-  /** One pass. It is never run twice at once for the same key. A throw means: back off and try again. */
+  /** One pass. It never runs twice at the same time for one key. If it throws, the queue backs off and tries again. */
   handle(key: string): Promise<Outcome>;
   onError(key: string, error: unknown, retryInMs: number): void;
   signal: AbortSignal;
-  /** Goes before all that is not, however long those have waited. Asked when the key is added. */
+  /** Urgent keys go before all others, however long those have waited. Asked when the key is added. */
   isUrgent?(key: string): boolean;
   concurrency?: number;
   random?: () => number;
@@ -36,7 +36,7 @@ export function createQueue({
   random = Math.random,
 }: QueueDeps): Queue {
   const urgent = new Set<string>(); // in order
-  const ready = new Set<string>(); // the same
+  const ready = new Set<string>(); // also in order
   const waiting = new Map<string, { atMs: number; cancel: AbortController }>();
   const running = new Map<string, boolean>(); // value: added again meanwhile
   const failures = new Map<string, number>();

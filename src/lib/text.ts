@@ -1,7 +1,7 @@
 /** "1 pod", "3 pods". */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** At most so many UTF-16 units, with "…" where something is missing, never through the middle of a character. */
+/** At most this many UTF-16 units, with "…" where text is missing; never cuts through a character. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const end = max - 1;
@@ -10,8 +10,8 @@ export function cut(text: string, max: number): string {
 }
 
 /**
- * Control characters, and those that make a line read in another order than it is written: on a card, which somebody
- * approves by what it says, they are nothing but a trick. Newline and tab stay.
+ * Control characters, and characters that make a line read in another order than it is written. On a card, which people
+ * approve by its text, they can only deceive. Newline and tab stay.
  */
 // oxlint-disable-next-line no-control-regex
 const unprintable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
@@ -25,7 +25,7 @@ export const line = (text: string, maxLength: number): string =>
 
 /** Letters to insert, delete or replace to get from one word to the other (Levenshtein). */
 export function editsApart(from: string, to: string): number {
-  // Somebody may have written a novel where a word should be; it is like no word we know.
+  // Somebody may have written a whole paragraph instead of a word; it resembles no word that we know.
   if (Math.abs(from.length - to.length) > 10) return Infinity;
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...from].entries()) {
@@ -39,7 +39,7 @@ export function editsApart(from: string, to: string): number {
   return row[to.length]!;
 }
 
-/** A hint for a mistyped word, or the words there are when none is close. */
+/** A hint for a mistyped word, or the list of known words when none is close. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const close = closest(word, known);
   return close ? `did you mean ${close}?` : `one of: ${known.join(', ')}`;

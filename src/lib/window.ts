@@ -1,7 +1,7 @@
 /**
- * A true sliding window: at most `max` in any `windowMs`.
- * Returns when the next one may go (now or later), from the times of those that went. A time far in the future is a
- * clock that was set back since: nobody is silenced by it.
+ * A true sliding window: at most `max` in any `windowMs`. Returns when the next one may go (now or later), from the
+ * times of those that went. A time far in the future means that the clock was set back since; it must not silence
+ * anybody.
  */
 export function nextSlot(sentAtMs: readonly number[], max: number, windowMs: number, nowMs: number): number {
   const recent = sentAtMs.filter((at) => at > nowMs - windowMs && at < nowMs + windowMs).sort((a, b) => a - b);

@@ -6,7 +6,9 @@ import type { Log } from '../lib/log.ts';
 
 const connectMs = 5_000;
 
-/** One GET without a body. Anything but a 2xx is a no: whoever redirects has something else there. */
+/**
+ * One GET without a body. Anything but a 2xx is a failure: a server that redirects has something else at this address.
+ */
 export async function ping(url: string, signal: AbortSignal): Promise<void> {
   const agent = new Agent({ allowH2: false, connect: { timeout: connectMs }, keepAliveTimeout: 1 });
   try {
@@ -28,23 +30,31 @@ export type Beat = 'sent' | 'failed' | 'withheld';
 interface HeartbeatDeps {
   clock: Clock;
   log: Log;
-  /** Read anew again and again: a reload counts at once. Without a url there is no beat. */
+  /** Read again and again, so that a reload takes effect at once. Without a url there is no heartbeat. */
   settings(): { url: string; every: number };
-  /** Whether there is nothing that somebody should look at: who is blind must not say that all is well. */
+  /**
+   * True if there is nothing that a person should look at. A process that cannot see must not report that all is well.
+   */
   isWell(): boolean;
-  /** One GET; throws when it was not answered with a yes. */
+  /** One GET; throws unless the answer is a success. */
   ping(url: string, signal: AbortSignal): Promise<void>;
   count(result: Beat): void;
 }
 
-/** After a failure it is tried again sooner, so that one lost packet does not wake anybody. */
+/** After a failure the next try comes sooner, so that one lost packet does not wake anybody. */
 const soonestMs = 10_000;
-/** Nobody waits for it; but two must not be under way at once. */
+/** Nothing waits for a ping, but two must not run at the same time. */
 const longestMs = 10_000;
-/** A changed configuration is taken up this soon: a pause may be a day, and the new watchdog alarms before that. */
+/**
+ * How soon a changed configuration is used: a pause may last a day, and the new watchdog would raise an alarm before
+ * that.
+ */
 const lookMs = 10_000;
 
-/** Pings an outside watchdog while all is well: a dead process cannot speak. Resolves when the signal aborts. */
+/**
+ * Pings an external watchdog while all is well, because a dead process cannot report itself. Resolves when the signal
+ * aborts.
+ */
 export async function runHeartbeat(deps: HeartbeatDeps, signal: AbortSignal): Promise<void> {
   const { clock, log, settings, isWell, count } = deps;
   let isFailing = false;
@@ -55,7 +65,7 @@ export async function runHeartbeat(deps: HeartbeatDeps, signal: AbortSignal): Pr
       await pingInTime(deps, url, signal);
     } catch (error) {
       if (signal.aborted) return 'withheld';
-      // Not its path: that may be all that protects it.
+      // The path is not logged, because it may be the only secret that protects the URL.
       if (!isFailing) log.warn({ to: hostOf(url), reason: withoutUrl(messageOf(error), url) }, 'heartbeat not sent');
       isFailing = true;
       return 'failed';
@@ -65,7 +75,10 @@ export async function runHeartbeat(deps: HeartbeatDeps, signal: AbortSignal): Pr
     return 'sent';
   }
 
-  /** In short steps, because the settings may change. It counts what it slept: a clock that is set must not matter. */
+  /**
+   * Sleeps in short steps, because the settings may change. It counts the time slept, so a change of the clock does not
+   * matter.
+   */
   async function rest(url: string, result: Beat | undefined): Promise<void> {
     let restedMs = 0;
     for (let now = settings(); !signal.aborted && now.url === url; now = settings()) {
@@ -85,7 +98,7 @@ export async function runHeartbeat(deps: HeartbeatDeps, signal: AbortSignal): Pr
   }
 }
 
-/** Without a url nothing is due before there is one. */
+/** Without a url nothing is due until there is one. */
 const pauseAfter = (result: Beat | undefined, every: number): number =>
   result === undefined ? Infinity : result === 'sent' ? every : Math.min(every, soonestMs);
 

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
-/** One row per counter: a new one needs nothing else. All names begin with tapfix_. */
+/** One row per counter; a new counter needs nothing else. All names begin with tapfix_. */
 const counters = {
   signals: { name: 'signals_total', help: 'Failure signals, each counted once', labels: ['outcome'] },
   incidents: { name: 'incidents_total', help: 'Incidents recorded as Remediations', labels: ['class'] },
@@ -27,15 +27,18 @@ const counters = {
 type Counters = { readonly [K in keyof typeof counters]: Counter<(typeof counters)[K]['labels'][number]> };
 
 export interface Metrics extends Counters {
-  /** `silentMs` is read at each scrape: of several watches of a kind the longest, Infinity before the first word. */
+  /** `silentMs` is read at each scrape: the longest of all watches of a kind, Infinity before the first answer. */
   watchSilence(kind: string, silentMs: () => number): void;
   /** `up` is read at each scrape: whether everything of a kind was seen within the last minute. */
   watchUp(kind: string, up: () => boolean): void;
-  /** `up` is read at each scrape; undefined: there is no such channel any more. */
+  /** `up` is read at each scrape; undefined: the channel no longer exists. */
   channelUp(channel: string, up: (() => boolean) | undefined): void;
   /** The configuration in force; replaces the one before. */
   configInfo(hash: string): void;
-  /** Each is read at each scrape: what stands in the file is not used; it is mounted so that it never changes. */
+  /**
+   * `isSo` is read at each scrape. refused: the content of the file is not used; frozen: it is mounted so that it never
+   * changes.
+   */
   configTrouble(what: 'refused' | 'frozen', isSo: () => boolean): void;
   readonly contentType: string;
   text(): Promise<string>;
@@ -94,7 +97,7 @@ function createCounters(registry: Registry): Counters {
   return Object.fromEntries(made) as Counters;
 }
 
-/** A gauge whose values are asked for when somebody looks. */
+/** A gauge whose values are computed at each scrape. */
 function sampledGauge<T>(
   registry: Registry,
   name: string,

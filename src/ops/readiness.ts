@@ -3,7 +3,7 @@ import { messageOf } from '../lib/errors.ts';
 export interface Check {
   ok: boolean;
   detail: string;
-  /** Whether tapfix is of no use without it: unsynced watches yes, a chat outage no (it is only shown). */
+  /** Whether tapfix is useless without it: unsynced watches yes, a chat outage no (it is only shown). */
   required: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface ReadinessReport {
 }
 
 export interface Readiness {
-  /** Asked at each report; the same name again replaces the check, or with undefined ends it. */
+  /** The check runs at each report. The same name again replaces the check; undefined removes it. */
   set(name: string, check: (() => Check) | undefined): void;
   report(): ReadinessReport;
 }

@@ -9,18 +9,18 @@ import type { Readiness } from './readiness.ts';
 
 interface ServerDeps {
   host: string;
-  /** 0 = any free one. */
+  /** 0 = any free port. */
   port: number;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   readiness: Pick<Readiness, 'report'>;
-  /** What became of every signal; only the watcher has one. */
+  /** The outcomes of all signals; only the watcher has a ledger. */
   ledger?: LedgerReader;
   log: Log;
 }
 
 interface LedgerReader {
   totals(): object;
-  /** Of "namespace/kind/name". */
+  /** `workload` is "namespace/kind/name". */
   of(workload: string): object;
 }
 
@@ -47,7 +47,7 @@ const json = (status: number, value: object): Reply => ({
   body: `${scrub(JSON.stringify(value, null, 2))}\n`,
 });
 
-/** Without a question: the sums. Otherwise the last outcomes of one workload. */
+/** Without a query: the totals. Otherwise the last outcomes of one workload. */
 function ledgerPage(ledger: LedgerReader, query: URLSearchParams): Reply {
   const asked = ['namespace', 'kind', 'name'].map((field) => query.get(field) ?? '');
   if (asked.every((value) => value === '')) return json(200, ledger.totals());
@@ -124,7 +124,7 @@ async function listen(server: ReturnType<typeof createServer>, host: string, por
   }
 }
 
-/** Nobody waits long for a port that nobody forwards. */
+/** Short, because perhaps nobody forwards the port. */
 const patienceMs = 3_000;
 const longestPage = 1_000_000;
 
@@ -134,7 +134,7 @@ interface LedgerQuestion {
   name: string;
 }
 
-/** What a running watcher's books say of one workload, as JSON. Throws when nobody answers, or something else does. */
+/** A running watcher's ledger page for one workload, as JSON. Throws when nobody answers, or something else does. */
 export async function readLedger(base: string, question: LedgerQuestion): Promise<unknown> {
   const agent = new Agent({
     allowH2: false,

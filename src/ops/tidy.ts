@@ -1,26 +1,26 @@
 import type { Clock } from '../lib/clock.ts';
 
 export interface Usage {
-  /** Of a CPU, so far. */
+  /** CPU time used so far. */
   cpuMs: number;
-  /** What V8 has taken of the machine for its heap, garbage and gaps included. */
+  /** Memory that V8 has taken from the system for its heap, including garbage and gaps. */
   heapBytes: number;
 }
 
 export interface TidyDeps {
   clock: Clock;
   usage(): Usage;
-  /** A whole garbage collection, at once. undefined: nobody may ask for one. */
+  /** Runs a whole garbage collection at once. undefined: this is not available. */
   collect: (() => void) | undefined;
 }
 
 const everyMs = 5_000;
 const worthBytes = 3 * 1024 * 1024;
-/** Less of a CPU than this is quiet: whoever waits for us does not notice. */
+/** Using less of a CPU than this counts as quiet: a collection then delays nobody noticeably. */
 const quietShare = 0.1;
 
 /**
- * Gives back what a burst has left behind, once it is quiet: V8 lets garbage lie until it needs the room. Measured after a
+ * Gives back the memory of a burst once it is quiet, because V8 keeps garbage until it needs the room. Measured after a
  * hundred thousand events: 6 to 10 MB were still held 45 s later. A collection takes about a tenth of a second.
  */
 export async function runTidy({ clock, usage, collect }: TidyDeps, signal: AbortSignal): Promise<void> {
@@ -35,7 +35,7 @@ export async function runTidy({ clock, usage, collect }: TidyDeps, signal: Abort
     leastBytes = Math.min(leastBytes, now.heapBytes);
     if (!isQuiet || now.heapBytes - leastBytes < worthBytes || signal.aborted) continue;
     collect();
-    leastBytes = usage().heapBytes; // what is left is in use
+    leastBytes = usage().heapBytes; // the rest is in use
   }
 }
 

@@ -8,17 +8,17 @@ import type { Remediation } from '../kube/remediation.ts';
 import { classOf } from '../signals/classes.ts';
 import { SignalOutcome } from '../signals/signal.ts';
 
-/** What stands for the fresh reading of a live object. */
+/** Replaces the fresh reading of a live object. */
 interface Future {
-  /** The same failure of the same incident was seen at that time. */
+  /** Records that the same failure of the same incident was seen at that time. */
   put(key: string, failureClass: string, atMs: number): void;
   read(key: string, seen: readonly SeenClass[], nowMs: number): LiveHealth;
 }
 
 /**
- * There is no cluster to read again. But a recording knows what came next: a failure counts as still true at a moment if the
- * recording sees the same failure of the same incident at that moment, or within the next quarter of an hour (three times
- * its patience, if that is longer): as long as an event that only events tell of would count.
+ * There is no cluster to read again, but a recording knows what came next. A failure counts as still true at a moment
+ * if the recording has the same failure of the same incident at that moment, or within the next quarter of an hour
+ * (three times its patience, if that is longer). That is as long as a failure counts that only events report.
  */
 export function createFuture(): Future {
   const times = new Map<string, number[]>(); // ascending
@@ -55,7 +55,7 @@ export function createFuture(): Future {
   };
 }
 
-/** The first of these that is not before. */
+/** The first time that is not earlier than `fromMs`. */
 function nextFrom(ascending: readonly number[], fromMs: number): number | undefined {
   let [low, high] = [0, ascending.length];
   while (low < high) {
@@ -66,24 +66,24 @@ function nextFrom(ascending: readonly number[], fromMs: number): number | undefi
   return ascending[low];
 }
 
-/* Pure. The tracker's steps for one incident, with a recording in place of the cluster. */
+/* Pure. The tracker's steps for one incident, with a recording instead of the cluster. */
 
-/** What is known of a key. */
+/** The state of a key. */
 export interface Open {
   incident: Incident;
-  /** Whom it touches, if it is a shared cause. */
+  /** The workloads that it affects, if it is a shared cause. */
   affected: Set<string>;
-  /** Since it was said. */
+  /** Present once it was recorded. */
   fix?: Remediation;
 }
 
 interface OfflineFacts {
   live: LiveHealth;
-  /** What was said of shared causes, and is not over. */
+  /** Recorded Remediations of shared causes that are not over. */
   openCauses: readonly Remediation[];
   config: Config;
   nowMs: number;
-  /** When the recording ends: of what came after it nobody knows. */
+  /** When the recording ends; what came after it is unknown. */
   untilMs: number;
 }
 
@@ -103,7 +103,7 @@ const outcomes = {
 const symptomMs = 30_000;
 const never = Number.POSITIVE_INFINITY;
 
-/** It was said, and then not seen for so long that it would be "no longer seen". */
+/** It was recorded, and then not seen for so long that it would be "no longer seen". */
 export const isOver = ({ incident, fix }: Open, config: Config, nowMs: number): boolean =>
   fix !== undefined && nowMs - incident.lastSeenMs >= silenceMs(classOf(fix.spec.incident.class, config).forMs);
 
@@ -111,7 +111,7 @@ export function nextStep({ incident, fix }: Open, facts: OfflineFacts): OfflineS
   return fix ? stepOfOpen(fix, incident, facts) : stepOfPending(incident, facts);
 }
 
-/** Not seen again for as long as that tells anything, within the recording. */
+/** Not seen again, within the recording, for long enough to mean something. */
 const isSilent = ({ lastMs, forMs }: SeenClass, untilMs: number): boolean => untilMs - lastMs >= silenceMs(forMs);
 
 function stepOfPending(incident: Incident, { live, openCauses, config, nowMs, untilMs }: OfflineFacts): OfflineStep {
@@ -143,8 +143,8 @@ function stepOfPending(incident: Incident, { live, openCauses, config, nowMs, un
 }
 
 /**
- * Told, and perhaps known by now for something else: then the same message says that. What is not true here is not seen
- * again for a quarter of an hour: no moment between two tries.
+ * The incident is recorded, but another class may name it by now: then the same message is edited. A class that is not
+ * true here was not seen again for a quarter of an hour, so this is not just a moment between two tries.
  */
 function stepOfOpen(fix: Remediation, incident: Incident, { live, nowMs, untilMs }: OfflineFacts): OfflineStep {
   const recorded = incident.seen.find((one) => one.class === fix.spec.incident.class);

@@ -14,7 +14,10 @@ interface Owner {
   name: string;
 }
 
-/** Controllers say whom they made: https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/controller_utils.go */
+/**
+ * Messages in which controllers name what they created:
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/controller_utils.go
+ */
 const makers: readonly { reason: string; kinds: readonly string[]; made: string; words: RegExp }[] = [
   { reason: 'SuccessfulCreate', kinds: ['ReplicaSet', 'DaemonSet', 'Job'], made: 'Pod', words: /^Created pod: (\S+)/ },
   { reason: 'SuccessfulCreate', kinds: ['StatefulSet'], made: 'Pod', words: /^create Pod (\S+) in StatefulSet / },
@@ -24,7 +27,7 @@ const makers: readonly { reason: string; kinds: readonly string[]; made: string;
 
 const idOf = (namespace: string, { kind, name }: Owner): string => `${namespace}/${kind}/${name}`;
 
-/** Pure. Whose something is, without a cluster to ask: by what the recording itself tells, and then by names. */
+/** Pure. Finds owners without a cluster to ask: from what the recording itself says, and then from names. */
 function createOwnersOf(events: readonly EventView[]) {
   const made = new Map<string, Owner>();
   for (const { object, reason, message } of events) {
@@ -45,26 +48,26 @@ function createOwnersOf(events: readonly EventView[]) {
   };
 }
 
-/** One sighting of a failure, and what the filter says of it. */
+/** One sighting of a failure, and the filter's verdict on it. */
 export interface RecordedSighting {
   atMs: number;
   signal: Signal;
   judged: Judged;
   about: LedgerSubject;
-  /** "Deployment/api", when a shared cause is to blame: whom it touches. */
+  /** The affected workload, when a shared cause is to blame: "Deployment/api". */
   touches?: string;
 }
 
 export interface RecordedSightings {
   /** In the order of time. */
   sightings: RecordedSighting[];
-  /** Warnings that say nothing of the kind, by reason. */
+  /** Warnings that report no failure, counted by reason. */
   notFailures: Map<string, number>;
   /** Events that tapfix does not watch. */
   unwatched: number;
 }
 
-/** Pure. What the events of a recording are, one by one: whose, and whether anybody wants to hear of it. */
+/** Pure. The events of a recording, one by one: which workload each belongs to, and whether the filter keeps it. */
 export function sightingsIn(events: readonly RecordedEvent[], config: Config, ownNamespace: string): RecordedSightings {
   const ownersOf = createOwnersOf(events.map(({ event }) => event));
   const isWatched = (event: EventView): boolean =>
@@ -92,10 +95,15 @@ export function sightingsIn(events: readonly RecordedEvent[], config: Config, ow
   return found;
 }
 
-/** Apart enough to be few, and near enough for each to be seen again before it would count as over. */
+/**
+ * Large enough that there are few sightings, and small enough that each is seen again before it would count as over.
+ */
 const apartMs = 5 * 60_000;
 
-/** One that was counted up keeps its first and its last time: those between them are taken to be evenly spread. */
+/**
+ * An event that was counted up keeps its first and last time; the sightings between them are assumed to be evenly
+ * spread.
+ */
 function timesOf(count: number, firstMs: number, lastMs: number): number[] {
   if (count < 2 || lastMs <= firstMs) return [lastMs];
   const steps = Math.min(count - 1, Math.ceil((lastMs - firstMs) / apartMs));

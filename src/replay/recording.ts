@@ -11,13 +11,13 @@ interface Recorded {
 
 interface Read {
   records: Recorded[];
-  /** Lines where something begins that is no JSON object. */
+  /** Lines where something begins that is not a JSON object. */
   unreadable: number[];
 }
 
 /**
- * Pure. The objects in a text, whichever way they are written down: one a line, a list, a Kubernetes List, or one after the
- * other. What is broken costs only itself: each object is found by its braces, and read alone.
+ * Pure. The objects in a text, in whichever form: one per line, a list, a Kubernetes List, or one after the other. A
+ * broken object does not affect the others: each object is found by its braces, and parsed alone.
  */
 export function readObjects(text: string): Read {
   const clean = text.replace(/^\uFEFF/, '');
@@ -26,14 +26,14 @@ export function readObjects(text: string): Read {
   return readAll(clean, start ?? 0, start !== undefined);
 }
 
-/** Most lines look like an object of their own. */
+/** Whether most lines look like a whole object. */
 function isOneALine(text: string): boolean {
   const lines = text.split('\n', 2_000).filter((line) => line.trim());
   const whole = lines.filter((line) => /^\s*\{.*\}\s*$/.test(line));
   return whole.length * 2 > lines.length && whole.length > 0 && !isList(whole[0]!);
 }
 
-/** A whole List may stand on one line. */
+/** A whole List may be on one line. */
 const isList = (line: string): boolean => listStart(line) !== undefined;
 
 function readLines(text: string): Read {
@@ -48,7 +48,7 @@ function add(read: Read, text: string, line: number): void {
   else read.unreadable.push(line);
 }
 
-/** A broken one, or one that is too deep. */
+/** undefined: the text is broken, or nested too deeply. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -57,7 +57,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Behind the bracket of the list: of `[...]`, or of the "items" of an object that is nothing but a List. */
+/** The position after the bracket of the list: of `[...]`, or of the "items" of an object that is a List. */
 function listStart(text: string): number | undefined {
   const [lead = ''] = /^\s*/.exec(text) ?? [];
   if (text[lead.length] === '[') return lead.length + 1;
@@ -66,7 +66,7 @@ function listStart(text: string): number | undefined {
   for (let found = items.exec(text); found; found = items.exec(text)) {
     const before = text.slice(lead.length, found.index);
     if (depthOf(before) === 1) return found.index + found[0].length;
-    if (found.index > 100_000) return undefined; // what comes before the items of a List is short
+    if (found.index > 100_000) return undefined; // the part of a List before its items is short
   }
   return undefined;
 }
@@ -95,7 +95,10 @@ function readAll(text: string, from: number, isInList: boolean): Read {
   return read;
 }
 
-/** Behind the brace that closes it; the end of the text if none does. A string that its line does not end is broken off there. */
+/**
+ * The position after the closing brace, or the end of the text if there is none. A string that its line does not close
+ * is taken to end with that line.
+ */
 function objectEnd(text: string, from: number): number {
   let depth = 0;
   let isString = false;
@@ -127,7 +130,7 @@ function newlines(text: string, from: number, to: number): number {
 /** One event of the recording. */
 export interface RecordedEvent {
   event: EventView;
-  /** When it was first and last said, by its own words. */
+  /** When it was first and last reported, by its own timestamps. */
   firstMs: number;
   lastMs: number;
   line: number;
@@ -135,11 +138,11 @@ export interface RecordedEvent {
 
 export interface Recording {
   events: RecordedEvent[];
-  /** Lines of what is no event, or has no time that can be true. */
+  /** Lines of entries that are not events, or have no plausible time. */
   unreadable: number[];
 }
 
-/** Before there was a Kubernetes, and after anybody will read this. */
+/** Times outside are not plausible: before Kubernetes existed, or later than anybody will read this. */
 const [earliestMs, latestMs] = [Date.UTC(2014, 5), Date.UTC(2100, 0)];
 const isPlausible = (ms: number): boolean => ms >= earliestMs && ms < latestMs;
 
@@ -156,7 +159,7 @@ export function recordingOf(records: readonly Recorded[]): Recording {
   return recording;
 }
 
-/** As `kubectl get --watch --output-watch-events` writes it. */
+/** Unwraps the form that `kubectl get --watch --output-watch-events` writes. */
 function unwrapped(value: unknown): Record<string, unknown> {
   const raw = obj(value);
   return /^(ADDED|MODIFIED|DELETED)$/.test(str(raw['type'])) && raw['object'] ? obj(raw['object']) : raw;

@@ -14,14 +14,16 @@ import type { Recording } from './recording.ts';
 interface ReplayedFacts {
   incident: Incident;
   as: SeenClass;
-  /** What was told of the same key before. */
+  /** Remediations recorded earlier for the same key. */
   earlier: readonly Remediation[];
   affected: ReadonlySet<string>;
   config: Config;
   nowMs: number;
 }
 
-/** Pure. The Remediation that would have been recorded, without what only a cluster could tell: causes, counts, a fix. */
+/**
+ * Pure. The Remediation that would have been recorded, without what only a cluster could show: causes, counts, a fix.
+ */
 function aFixOf({ incident, as, earlier, affected, config, nowMs }: ReplayedFacts): Remediation {
   const { key, namespace, object, firstSeenMs, lastSeenMs, count } = incident;
   const { class: failureClass, severity, reason, message } = as;
@@ -54,11 +56,11 @@ function aFixOf({ incident, as, earlier, affected, config, nowMs }: ReplayedFact
   };
 }
 
-/** One thing that would have been said. */
+/** One message or edit that would have been posted. */
 export interface Posting {
   atMs: number;
   fix: Remediation;
-  /** The same message says another thing from here on. */
+  /** True if it edits the message that is already posted. */
   isEdit: boolean;
 }
 
@@ -72,7 +74,7 @@ export interface Replay extends Pick<RecordedSightings, 'notFailures' | 'unwatch
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Pure. The recording through detection, filter, key, fold and patience; what time it is the events say. */
+/** Pure. Runs the recording through detection, filter, key, fold and patience; the events' times are the clock. */
 export function replay({ events, unreadable }: Recording, config: Config, ownNamespace: string): Replay {
   const found = sightingsIn(events, config, ownNamespace);
   const fromMs = events.reduce((least, { firstMs }) => Math.min(least, firstMs), never);
@@ -85,7 +87,7 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
   const agenda = new Map<string, number>(); // when a key is looked at next
   const said: Posting[] = [];
   const recorded = new Map<string, Remediation[]>(); // by key
-  const causes = new Set<string>(); // keys of those that touch others
+  const causes = new Set<string>(); // keys of those that affect others
 
   const openCauses = (): Remediation[] =>
     [...causes].flatMap((key) => {
@@ -143,7 +145,7 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
     for (let n = 0; n < times; n++) ledger.dropped(SignalOutcome.notAFailure);
 
   let taken = 0;
-  // Until the recording ends: what is not due by then nobody can judge, and it still waits.
+  // Stops when the recording ends: an incident that is not due by then cannot be judged, and still waits.
   for (;;) {
     const sighting = found.sightings[taken];
     const [key, dueMs] = soonest(agenda);
@@ -163,7 +165,7 @@ function soonest(agenda: ReadonlyMap<string, number>): [key: string, dueMs: numb
   return first;
 }
 
-/** Whom a shared cause touches is known better with every sighting. */
+/** Each sighting improves what is known about the workloads that a shared cause affects. */
 const touching = (fix: Remediation, affected: ReadonlySet<string>): Remediation =>
   affected.size === 0
     ? fix

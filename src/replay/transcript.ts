@@ -13,13 +13,13 @@ interface WordContext {
   file: string;
   config: Config;
   timeZone: string;
-  /** Lines of what could not be read, in order. */
+  /** Lines of entries that could not be read, in order. */
   unreadable: readonly number[];
 }
 
 const mostLines = 40;
 
-/** Pure. What would have been said, then why the rest was not, then the sum. */
+/** Pure. First what would have been posted, then why the rest would not, then the totals. */
 export function replayed(result: Replay, context: WordContext): string[] {
   const { said, fromMs, untilMs } = result;
   const times = timesIn(context.timeZone, untilMs);
@@ -83,11 +83,11 @@ const whys: Partial<Record<SignalOutcome, string>> = {
   [SignalOutcome.classDisabled]: 'its class is switched off',
 };
 
-/** What is part of something that was said has its line there. */
+/** A signal with such an outcome is part of a message that would have been posted, and has its line there. */
 const isPostedOutcome = (outcome: SignalOutcome): boolean =>
   outcome === SignalOutcome.recorded || outcome === SignalOutcome.repeated;
 
-/** Patience ends, or what it was patient for may have gone on, where the recording does not reach. */
+/** Why it is undecided: its patience, or the time in which the failure may have continued, ends after the recording. */
 function whyWaiting(one: { class: string; since: string }, untilMs: number, config: Config): string {
   const isDue = Date.parse(one.since) + classOf(one.class, config).forMs <= untilMs;
   return isDue

@@ -3,13 +3,13 @@ import type { Severity } from '../kube/remediation.ts';
 
 export interface FailureClass {
   severity: Severity;
-  /** How long it must have been seen before anyone is told, from our own first observation. */
+  /** How long it must have been seen before anything is posted, from our own first observation. */
   forMs: number;
-  /** The higher one names the incident when several are seen of one workload. */
+  /** When several classes are seen for one workload, the highest names the incident. */
   specificity: number;
   /**
-   * Whether the live object says if it is still so. Of what only events tell nobody can: it needs a second sighting to be
-   * told, and is "no longer seen" at its end, never "recovered".
+   * Whether the live object shows if it is still true. If only events report it, nothing can be read again: such a
+   * class needs a second sighting before it is posted, and ends as "no longer seen", never as "recovered".
    */
   readable: boolean;
 }
@@ -24,8 +24,8 @@ const row = (severity: Severity, forMs: number, specificity: number): FailureCla
 });
 
 /**
- * Every failure class there is. The more a class says about the cause, the higher it stands: what is below is often only
- * what the same trouble looks like from further away.
+ * Every failure class. The more a class says about the cause, the higher its specificity: a lower one is often only a
+ * symptom of the same failure.
  */
 const table: Readonly<Record<string, FailureClass>> = {
   NodeDown: row('critical', 1 * minutes, 100),
@@ -48,7 +48,7 @@ const table: Readonly<Record<string, FailureClass>> = {
 
 const unknown: FailureClass = { severity: 'warning', forMs: 2 * minutes, specificity: 0, readable: false };
 
-/** The table's row, or that of an event reason of the operator's own, with what the config changes of it. */
+/** The table's row, or the row for an operator's own event reason, with the changes that the config makes to it. */
 export function classOf(name: string, config: Config): FailureClass {
   const known = Object.hasOwn(table, name) ? table[name]! : ownRow(name, config);
   const own = Object.hasOwn(config.classes, name) ? config.classes[name] : undefined;

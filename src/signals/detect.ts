@@ -19,13 +19,15 @@ import { isNormalFailure, rowOf } from './reasons.ts';
 import { type Signal, signalsOf } from './signal.ts';
 import { nothingKnown, type PlacedPod, type Surroundings } from './surroundings.ts';
 
-/** Of a pod whose node is down nothing else is worth saying, also when it is being deleted. */
+/** If a pod's node is down, nothing else about the pod is worth reporting, also when it is being deleted. */
 export function downWithItsNode(pod: Omit<PlacedPod, 'node'>, node: string): Signal {
   const said = { reason: 'NodeNotReady', message: `its node ${node} is not ready` };
   return signalsOf('Pod', pod, [{ class: 'NodeDown', cause: { kind: 'Node', name: node }, ...said }])[0]!;
 }
 
-/** Pure. What a pod's status says is wrong (health/pod.ts has which troubles there are, and when they begin), and who is to blame. */
+/**
+ * Pure. The signals from a pod's status, and who is to blame (health/pod.ts lists the troubles, and when they begin).
+ */
 export function detectPod(pod: PodView, nowMs: number, around: Surroundings = nothingKnown): Signal[] {
   const { node } = pod;
   if (node !== undefined && !isFinished(pod) && around.isDownWithItsNode(pod)) return [downWithItsNode(pod, node)];
@@ -38,11 +40,11 @@ export function detectPod(pod: PodView, nowMs: number, around: Surroundings = no
 }
 
 /*
- * Pure. What the status of everything but pods says is wrong. Where a fresh reading can ask the same question the answer
- * is in health/: both mean the same thing.
+ * Pure. The signals from the status of everything but pods. If a fresh reading can ask the same question, the code is
+ * in health/, so that both mean the same thing.
  */
 
-/** A condition keeps the words of the first refusal; which are true now the fresh reading tells. */
+/** The condition keeps the text of the first refusal. The fresh reading finds out which refusals are true now. */
 export function detectDeployment(deployment: DeploymentView): Signal[] {
   const { desired, refused, deleting } = deployment;
   const refusal = desired > 0 && !deleting && refused ? refusalTrouble(refused.message) : undefined;
@@ -50,8 +52,8 @@ export function detectDeployment(deployment: DeploymentView): Signal[] {
 }
 
 /**
- * These keep no condition. That pods are missing, and no rollout or deletion explains it, is a symptom: whether they are
- * refused the fresh reading tells from events, of which the first may never have reached us.
+ * These kinds have no condition for it. Missing pods that no rollout or deletion explains are a symptom. The fresh
+ * reading finds out from events whether pods are refused, because the first event may never have arrived here.
  */
 export function detectSet(set: SetView): Signal[] {
   const { kind, desired, pods, settled, deleting } = set;
@@ -60,7 +62,10 @@ export function detectSet(set: SetView): Signal[] {
   return signalsOf(kind, set, [{ class: 'CreateRejected', reason: 'PodsMissing', message }]);
 }
 
-/** As long as events are kept. A CronJob is as its last run was, however long ago; a Job that failed last week is history. */
+/**
+ * As long as events are kept. A CronJob is judged by its last run, however long ago; a single Job that failed last week
+ * is history.
+ */
 const newsMs = 3_600_000;
 
 export function detectJob(job: JobView, nowMs: number): Signal[] {
@@ -78,18 +83,22 @@ export const detectClaim = (claim: ClaimView, known: KnownClass): Signal[] =>
 export const detectAutoscaler = (autoscaler: AutoscalerView): Signal[] =>
   signalsOf('HorizontalPodAutoscaler', autoscaler, autoscalerTroubles(autoscaler));
 
-/** A node that somebody has cordoned, or that the autoscaler removes, is expected to go; pods that are still on it speak for themselves. */
+/**
+ * A node that somebody has cordoned, or that the autoscaler removes, is expected to go. Pods that are still on it send
+ * their own signals.
+ */
 export const detectNode = (node: NodeView): Signal[] =>
   node.isLeaving ? [] : signalsOf('Node', { ...node, namespace: '' }, nodeTroubles(node));
 
 /**
- * What a name can be at all. Whom an event is about the API server does not check, and whoever may write events could have us
- * keep megabytes of it. https://github.com/kubernetes/apimachinery/blob/master/pkg/api/validation/path/name.go
+ * The form of a possible name. The API server does not check which object an event names, so anybody who may write
+ * events could make us keep megabytes of text.
+ * https://github.com/kubernetes/apimachinery/blob/master/pkg/api/validation/path/name.go
  */
 const possibleName = /^(?!\.{1,2}$)[^/%\s\p{C}]{1,253}$/u;
 const [longestKind, longestUid] = [320, 128];
 
-/** undefined: nobody could say what it is about. */
+/** undefined: it cannot be known which object it is about. */
 export function readEvent(object: KubeObject): EventView | undefined {
   const event = viewEvent(object);
   if (!event) return undefined;
@@ -101,7 +110,7 @@ export function readEvent(object: KubeObject): EventView | undefined {
 type Extra = Config['extraReasons'];
 type Found = Pick<Signal, 'class' | 'cause'>;
 
-/** What somebody asked for by its reason is taken as they said, Warning or not. */
+/** A reason that the operator listed gets the class that they chose, Warning or not. */
 function ofOwnReasons({ reason }: EventView, extra: Extra): Found | undefined {
   const found = extra.find((one) => one.reason === reason);
   return found && { class: found.class };
@@ -110,10 +119,10 @@ function ofOwnReasons({ reason }: EventView, extra: Extra): Found | undefined {
 const ofTable = (event: EventView): Found | undefined =>
   event.type === 'Warning' || isNormalFailure(event) ? rowOf(event.reason)?.rule?.(event) : undefined;
 
-/** Events about a Node are kept in the namespace default, which has nothing to do with it. */
+/** Events about a Node are stored in the namespace default, which has nothing to do with it. */
 const isClusterWide = (kind: string): boolean => isKnownKind(kind) && !resources[kind].namespaced;
 
-/** Pure. undefined: not a failure that tapfix knows; unknown reasons are never guessed. */
+/** Pure. undefined: not a failure that tapfix knows; unknown reasons are never guessed at. */
 export function detectEvent(event: EventView, extra: Extra = []): Signal | undefined {
   const found = ofOwnReasons(event, extra) ?? ofTable(event);
   if (!found) return undefined;

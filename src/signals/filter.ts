@@ -4,7 +4,10 @@ import { isMuted } from '../kube/mutes.ts';
 import { globMatches, isLiteral, matchesAny } from '../lib/glob.ts';
 import { SignalOutcome } from './signal.ts';
 
-/** Only literal names: just those are watched, so that a Role in each of them is enough. Otherwise the whole cluster. */
+/**
+ * If all names are literal, only those namespaces are watched, so that a Role in each is enough. Otherwise the whole
+ * cluster.
+ */
 export function watchScopes({ namespaces }: Config): (string | undefined)[] {
   const { include, exclude } = namespaces;
   if (!include.every(isLiteral)) return [undefined];
@@ -18,12 +21,13 @@ export interface Named {
   name: string;
 }
 
-/** A configuration, and what people muted in chat for a while. */
+/** A configuration, and the globs that people muted in chat for a while. */
 export type Rules = Config & { muted?: readonly string[] };
 
 /** Kept, or dropped with the reason that is counted. */
 export function filterOutcome(config: Rules, subject: Named, ownNamespace: string): SignalOutcome {
-  // What has no namespace (a Node) is told of by itself where "*" is watched; elsewhere when one of ours is touched.
+  // An object without a namespace (a Node) sends its own signals only where "*" is watched. Elsewhere its incident is
+  // opened only when an object in a watched namespace is affected.
   if (!isSelected(config, subject.namespace, ownNamespace)) return SignalOutcome.namespaceNotSelected;
   if (config.classes[subject.class]?.enabled === false) return SignalOutcome.classDisabled;
   if (isMuted(config.muted ?? [], subject)) return SignalOutcome.muted;

@@ -10,12 +10,12 @@ import {
 import { refusalTrouble } from '../health/refusals.ts';
 import type { EventView } from '../kube/views.ts';
 
-/** What an event says is wrong; undefined: this one says nothing of the kind. */
+/** The failure that an event reports; undefined: this event does not report one. */
 type Found = { class: string; cause?: { kind: string; name: string } } | undefined;
 type Rule = (event: Pick<EventView, 'reason' | 'message' | 'object'>) => Found;
 
 export interface ReasonRow {
-  /** Absent: deliberately ignored. */
+  /** Absent: the reason is deliberately ignored. */
   rule?: Rule;
   why: string;
 }
@@ -33,7 +33,7 @@ const onPods = (why: string, classOf: (message: string, reason: string) => strin
   why,
 });
 
-/** Others use this reason as well, for other things than pods and Jobs. */
+/** Other programs use this reason too, for other things than pods and Jobs. */
 const refused: Rule = ({ message, object }) => {
   const found =
     creators.has(object.kind) || / "[^"]+" is forbidden/.test(message) ? refusalTrouble(message) : undefined;
@@ -66,13 +66,14 @@ const nodeSays = "a node that is out of order shows in its Ready condition, its 
 const stillRuns = 'the pod runs on as it was';
 
 /**
- * Every Warning reason of Kubernetes itself, and what it means here. Whatever is in none of these rows, and not in the
- * config's extraReasons, is counted and dropped, never guessed.
+ * Every Warning reason of Kubernetes itself, and what it means here. A reason that is in none of these rows, and not in
+ * the config's extraReasons, is counted and dropped, never guessed at.
  *
- * Normal events are not watched: of the two that matter the objects' status says the same. "Back-off pulling image" (BackOff
- * on a Pod) is the container's ImagePullBackOff, and NodeNotReady on a Node its Ready condition, for as long as it lasts. A
- * recording has no status: there the first is taken as it is (isNormalFailure). The second comes once, and whether the node
- * was back a moment later it does not say. A claim's FailedBinding, also Normal, is its phase.
+ * Normal events are not watched: the objects' status shows the same as the two that matter. "Back-off pulling image"
+ * (BackOff on a Pod) is the container's ImagePullBackOff, and NodeNotReady on a Node is its Ready condition, for as
+ * long as it lasts. A recording has no status: there the first one counts as it is (isNormalFailure). The second one
+ * comes only once, and does not say whether the node was back a moment later. A claim's FailedBinding, also Normal, is
+ * its phase.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/kubelet/events/event.go
  */
 const rows: Readonly<Record<string, ReasonRow>> = {
@@ -182,9 +183,9 @@ const rows: Readonly<Record<string, ReasonRow>> = {
 
 const table: ReadonlyMap<string, ReasonRow> = new Map(Object.entries(rows));
 
-/** Not a Warning, and yet the words of a failure, again and again while it lasts. */
+/** Not a Warning, but it reports a failure, again and again while that lasts. */
 export const isNormalFailure = ({ type, reason, message, object }: EventView): boolean =>
   type === 'Normal' && reason === 'BackOff' && object.kind === 'Pod' && saysImage(message);
 
-/** undefined: nobody has thought about this reason. */
+/** undefined: the table has no row for this reason. */
 export const rowOf = (reason: string): ReasonRow | undefined => table.get(reason);

@@ -1,20 +1,22 @@
 import type { Trouble } from '../health/trouble.ts';
 
-/** One observation of a failure, before anyone has judged it. */
+/** One observation of a failure, before anything has judged it. */
 export interface Signal {
   class: string;
   namespace: string;
-  /** What the observation is about: a Pod, a ReplicaSet... */
+  /** The object that was observed: a Pod, a ReplicaSet... */
   object: { kind: string; name: string; uid: string };
   /** The shared cause, when the observation names one: it becomes the incident's key. */
   cause?: { kind: string; name: string };
   reason: string;
   message: string;
-  /** When it was, by the cluster's own words: tells what came after it, never how long to be patient. */
+  /**
+   * When it happened, by the cluster's own timestamp. It shows what came after it; patience is never counted from it.
+   */
   saidAtMs?: number;
-  /** It was there when we (again) began to look: perhaps news, perhaps long known. */
+  /** It was already there when we began to watch (again): perhaps new, perhaps known for long. */
   listed?: boolean;
-  /** It was in the first list of this process: broken before we came. */
+  /** It was in the first list of this process: broken before we started. */
   atStart?: boolean;
 }
 
@@ -37,19 +39,21 @@ export const signalsOf = (
 export const identityOf = ({ namespace, object, class: failureClass, cause }: Signal): string =>
   [namespace, object.kind, object.name, object.uid, failureClass, cause ? `${cause.kind}/${cause.name}` : ''].join('/');
 
-/** What became of a signal: each one ends in exactly one of these but `kept`, which only says that it goes on. */
+/**
+ * The outcomes of a signal. Each signal ends in exactly one of these, except `kept`, which only means that it goes on.
+ */
 export const SignalOutcome = {
   kept: 'Kept',
   recorded: 'Told',
-  /** Of what is told already. */
+  /** Its incident is already open. */
   repeated: 'Repeated',
-  /** Of a shared cause that is told. */
+  /** A shared cause whose incident is open explains it. */
   symptom: 'Symptom',
   notAFailure: 'NotAFailure',
   unreadable: 'Unreadable',
   namespaceNotSelected: 'NamespaceNotSelected',
   ignoredByRule: 'IgnoredByRule',
-  /** By somebody in chat, for a while. */
+  /** Muted in chat, for a while. */
   muted: 'Muted',
   ignoredByAnnotation: 'IgnoredByAnnotation',
   classDisabled: 'ClassDisabled',
@@ -58,7 +62,7 @@ export const SignalOutcome = {
   healedBeforeTold: 'HealedBeforeTold',
   targetGone: 'TargetGone',
   noLongerTrue: 'NoLongerTrue',
-  /** Of what has no readable state: it was not seen again. */
+  /** Its class has no readable state, and it was not seen again. */
   noLongerSeen: 'NoLongerSeen',
 } as const;
 export type SignalOutcome = (typeof SignalOutcome)[keyof typeof SignalOutcome];

@@ -25,11 +25,11 @@ export interface SourceDeps {
 type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reconnected'> & {
   namespace: string | undefined;
   history: History;
-  /** Another watch saw the same until then. */
+  /** Another watch saw the same objects until then. */
   unseenSinceMs?: number | undefined;
 };
 
-/** Feeds the history of revisions: both roles need to know which were healthy. */
+/** Feeds the history of revisions; both roles need to know which revisions were healthy. */
 export function watchRevisions({
   api,
   clock,
@@ -59,29 +59,34 @@ export function watchRevisions({
   });
 }
 
-/** Whether it happened while we looked, or was there when we (again) began to. */
+/** Whether it happened while we watched, or was already there when we began to watch (again). */
 type How = Pick<Signal, 'listed' | 'atStart'>;
 const news: How = {};
 const inLaterList: How = { listed: true };
 const inFirstList: How = { listed: true, atStart: true };
 
-/** One of each for every scope. */
+/** Every scope gets one of each. */
 export const scopedWatches: readonly string[] = ['events', ...Object.keys(namespaced)];
 export const clusterWatches: readonly string[] = Object.keys(clusterWide);
 
 export interface SignalSource {
-  /** By name; of a scope that is opened later what is broken already was not found at a start. */
+  /**
+   * The watches by name. In a scope that is opened later, failures that exist already do not count as found at start.
+   */
   inScope(scope: string | undefined, when: 'start' | 'later'): Record<string, Watch>;
   ofCluster(): Record<string, Watch>;
-  /** An operator's own events need not be Warnings; those of Kubernetes that are not tell nothing that status does not. */
+  /**
+   * An operator's own events need not be Warnings. Kubernetes' own non-Warning events show nothing that status does
+   * not.
+   */
   otherEvents(scope: string | undefined, when: 'start' | 'later'): Watch;
-  /** Nobody looks there any more: what was held of it is forgotten. */
+  /** These namespaces are no longer watched: what is cached about them is dropped. */
   forgetNamespaces(isUnwatched: (namespace: string) => boolean): void;
 }
 
 /**
- * Events and the status of objects, as signals. What is in the first list is offered like everything else: patience and
- * the live re-check judge it.
+ * Turns Events and the status of objects into signals. The first list is handled like everything else: patience and the
+ * live re-check judge it.
  */
 export function createSignalSource(deps: SourceDeps): SignalSource {
   const { api, clock, log, reconnected, current, onSignal, count } = deps;
@@ -97,14 +102,14 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
     hand(signals, how);
   }
 
-  /** What nobody can make sense of is counted, and nothing else. */
+  /** An object that cannot be understood is only counted. */
   function readable<V>(object: KubeObject, view: (object: KubeObject) => V | undefined): V | undefined {
     const seen = view(object);
     if (seen === undefined) count(SignalOutcome.unreadable, '');
     return seen;
   }
 
-  /** A page at a time, and nothing is kept: there may be a hundred thousand. */
+  /** Events are handled a page at a time and none is kept, because there may be a hundred thousand. */
   function watchEvents(
     namespace: string | undefined,
     fieldSelector: string,
@@ -136,7 +141,7 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
     const { kind, view, matters, detect, echo } = watcher;
     const cache = watcher.cache?.(caches);
     let list = firstList;
-    /** First what it says about others: one that is down takes its pods with it. */
+    /** First come the signals about other objects: a node that is down takes its pods with it. */
     const tell = (views: readonly V[], how: How): void => {
       if (echo) hand(echo(views, around), how);
       if (detect) for (const one of views) offer(detect(one, clock.now(), around), how);

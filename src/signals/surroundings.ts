@@ -2,25 +2,28 @@ import { type KnownClass } from '../health/cluster.ts';
 import { isFinished } from '../health/pod.ts';
 import { type ClaimView, type NodeView, type PodView, type StorageClassView } from '../kube/views.ts';
 
-/** What must be known of other objects to say who is to blame. Empty where they may not be watched. */
+/** Facts about other objects that are needed to find who is to blame. Empty where these may not be watched. */
 export interface Surroundings {
-  /** Whether this pod is down with its node. Of a node that somebody drains those that never leave it are not worth a word. */
+  /**
+   * Whether this pod is down with its node. On a node that somebody drains, pods that never leave it (DaemonSets) do
+   * not count.
+   */
   isDownWithItsNode(pod: Pick<PodView, 'node' | 'owner'>): boolean;
-  /** The class that this claim names, and that does not exist. */
+  /** The StorageClass that this claim names, if it does not exist. */
   missingClassOf(namespace: string, claim: string): string | undefined;
   classOf(name: string | undefined): KnownClass;
-  /** Those that were not ready before their node was known to be down, and are down with it. */
+  /** Pods that were not ready before their node was known to be down, and that are down with it. */
   podsOn(node: string): PlacedPod[];
   waitingClaims(): ClaimView[];
 }
 
 export type PlacedPod = Pick<PodView, 'namespace' | 'name' | 'uid' | 'owner'> & { node: string };
 
-/** What one watch holds for the others. */
+/** The objects that one watch holds for the others. */
 export interface Cache<V> {
   set(view: V): void;
   delete(uid: string): void;
-  /** All there are in this namespace, or with undefined anywhere. */
+  /** Replaces all objects of this namespace; with undefined, of the whole cluster. */
   replace(views: readonly V[], namespace: string | undefined): void;
 }
 
@@ -53,8 +56,8 @@ function createCache<V extends Kept, K extends Kept>(keep: (view: V) => K | unde
 }
 
 /**
- * What several watches learn about each other's objects, in whichever order it comes. Held are only nodes that are down,
- * pods that are not ready (their names), claims that wait, and StorageClasses, of which there are few.
+ * Facts that the watches share about each other's objects, in whichever order these come. It holds only nodes that are
+ * down, pods that are not ready (their names), claims that wait, and StorageClasses, of which there are few.
  */
 export function createSurroundings() {
   const nodes = createCache(({ uid, namespace, name, isLeaving }: NodeView) => ({ uid, namespace, name, isLeaving }));

@@ -7,7 +7,7 @@ import type { Signal } from './signal.ts';
 import { clusterWide, namespaced, type Watcher } from './watchers.ts';
 import { createSurroundings } from './surroundings.ts';
 
-/** A signal, and of an event when and how often. */
+/** A signal; if it came from an event, also when and how often. */
 export interface SurveyedSignal {
   signal: Signal;
   event?: Pick<EventView, 'count' | 'lastSeenMs'>;
@@ -15,13 +15,13 @@ export interface SurveyedSignal {
 
 export interface Survey {
   sightings: SurveyedSignal[];
-  /** Kinds that may not be listed: what only they would tell is missing. */
+  /** Kinds that may not be listed. What only they would show is missing. */
   unread: Kind[];
 }
 
 export interface SurveyDeps {
   reader: Reader;
-  /** undefined: what has no namespace, and what tells of that. */
+  /** undefined: surveys objects without a namespace, and the kinds that give signals about them. */
   namespace: string | undefined;
   config: Config;
   nowMs: number;
@@ -29,7 +29,10 @@ export interface SurveyDeps {
 
 const tellOfTheCluster: readonly Kind[] = ['Node', 'StorageClass', 'PersistentVolumeClaim'];
 
-/** One look at everything of a namespace, as the watches see it when they start: the same views, rules and detectors. */
+/**
+ * Reads everything in a namespace once, as the watches see it when they start: with the same views, rules and
+ * detectors.
+ */
 export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): Promise<Survey> {
   const { around, caches } = createSurroundings();
   const unread: Kind[] = [];
@@ -49,7 +52,7 @@ export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): 
     }
   }
 
-  /** What it says is asked when everything is on the caches: one may be to blame for another. */
+  /** Returns a function that is called once all caches are filled, because one object may be to blame for another. */
   async function look<V>(watcher: Watcher<V>, scope: string | undefined): Promise<() => Signal[]> {
     const objects = await listed(watcher.kind, scope);
     const views = (objects ?? []).flatMap((object) => {
@@ -75,7 +78,7 @@ export async function survey({ reader, namespace, config, nowMs }: SurveyDeps): 
     });
   for (const use of Object.values(clusterWide)) use((watcher) => void listings.push(look(watcher, undefined)));
   const isAskedFor = ({ reason }: EventView): boolean => config.extraReasons.some((one) => one.reason === reason);
-  // Of a whole cluster there may be a hundred thousand.
+  // A whole cluster may have a hundred thousand events.
   const of = namespace === undefined ? tellOfTheCluster.map((kind) => `,involvedObject.kind=${kind}`) : [''];
   const fromEvents = of.flatMap((only) => [
     events(`type=Warning${only}`, () => true),

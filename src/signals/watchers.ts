@@ -34,24 +34,24 @@ import type { Cache, createSurroundings, Surroundings } from './surroundings.ts'
 
 type Caches = ReturnType<typeof createSurroundings>['caches'];
 
-/** What is made of one kind of object. */
+/** How signals are made from one kind of object. */
 export interface Watcher<V> {
   kind: Kind;
   view(object: KubeObject): V | undefined;
-  /** Whether anything of it can matter. Everything else is forgotten at once, so a healthy cluster takes no room. */
+  /** Whether the object can matter. All others are forgotten at once, so a healthy cluster needs no memory. */
   matters(view: V): boolean;
-  /** Without it: never a failure itself. */
+  /** Absent: an object of this kind is never a failure itself. */
   detect?(view: V, nowMs: number, around: Surroundings): Signal[];
-  /** Where it is held for the others. */
+  /** The cache that holds it for the other watches. */
   cache?(caches: Caches): Cache<V>;
-  /** What these news (or that one is gone) say about others that were seen before. */
+  /** Signals about other objects seen before that follow from this news (or, when empty, from a deletion). */
   echo?(news: readonly V[], around: Surroundings): Signal[];
 }
 
 const pods: Watcher<PodView> = {
   kind: 'Pod',
   view: viewPod,
-  // One that was killed for memory may be up and ready again before anyone is told.
+  // A container that was killed for memory may be running and ready again before anything is posted.
   matters: ({ ready, phase, containers }) =>
     phase !== 'Succeeded' && (!ready || containers.some(({ ended }) => ended?.reason === 'OOMKilled')),
   detect: detectPod,
@@ -103,7 +103,7 @@ const nodes: Watcher<NodeView> = {
   echo: (down, around) => down.flatMap(({ name }) => around.podsOn(name).map((pod) => downWithItsNode(pod, name))),
 };
 
-/** Claims are judged by them. */
+/** Claims are judged by their StorageClass. */
 const storageClasses: Watcher<StorageClassView> = {
   kind: 'StorageClass',
   view: viewStorageClass,
@@ -115,7 +115,7 @@ const storageClasses: Watcher<StorageClassView> = {
 
 type Use = <V>(watcher: Watcher<V>) => void;
 
-/** One of each for every scope. */
+/** Every scope gets one of each. */
 export const namespaced: Readonly<Record<string, (use: Use) => void>> = {
   pods: (use) => use(pods),
   deployments: (use) => use(deployments),
@@ -126,7 +126,7 @@ export const namespaced: Readonly<Record<string, (use: Use) => void>> = {
   autoscalers: (use) => use(autoscalers),
 };
 
-/** The cluster's own: with rights in a few namespaces only they cannot be seen. */
+/** Cluster-scoped kinds. They cannot be seen with rights in a few namespaces only. */
 export const clusterWide: Readonly<Record<string, (use: Use) => void>> = {
   nodes: (use) => use(nodes),
   storageclasses: (use) => use(storageClasses),

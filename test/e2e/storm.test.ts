@@ -127,7 +127,7 @@ const second = [
 ];
 
 interface Pod {
-  metadata: { uid: string; name: string; labels: { app: string } };
+  metadata: { uid: string; name: string; labels?: Record<string, string> };
   spec: { containers: { image: string }[] };
   status?: { containerStatuses?: { restartCount: number; state: { running?: { startedAt: string } } }[] };
 }
@@ -183,7 +183,7 @@ function breakAll(): ReadonlyMap<string, readonly number[]> {
     const ranMs = Date.now() - (startedAtMs(pod) ?? Date.now());
     const isFirst = startedAtMs(pod) !== undefined && pod.status?.containerStatuses?.[0]?.restartCount === 0;
     const { uid, labels } = pod.metadata;
-    if (!isFirst && !failedPods.has(uid)) failedAtMs.get(labels.app)!.push(Date.now());
+    if (!isFirst && !failedPods.has(uid)) failedAtMs.get(labels!['app']!)!.push(Date.now());
     if (!isFirst) failedPods.add(uid);
     return { do: 'exit', code: 1, afterMs: isFirst ? ranMs + Math.random() * 2_000 : 3_000 };
   });
