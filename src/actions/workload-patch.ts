@@ -74,7 +74,7 @@ export function annotated(
 }
 
 /**
- * What a patching action records about its target: the hash of the values that it replaces (compared after a crash),
+ * The record of a patching action about its target: the hash of the values that it replaces (compared after a crash),
  * and those values as far as people may read them. Empty if the target is gone.
  */
 export function createMemory<P>(

@@ -61,7 +61,7 @@ function proposedAgain(
   }
 }
 
-/** What a person wants: a press, or a command that means the same. */
+/** A person's request: a press, or a command that means the same. */
 export interface Request {
   press: Press;
   payload: Payload;
@@ -284,7 +284,7 @@ const snooze: Verb = {
   },
 };
 
-/** What each letter of a button's payload (notices/payload.ts) does. */
+/** The verb for each letter of a button's payload (notices/payload.ts). */
 export const verbs: Readonly<Record<Letter, Verb>> = {
   a: approve,
   c: confirm,

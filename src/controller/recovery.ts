@@ -27,7 +27,7 @@ export interface RecoveryFacts {
   nowMs: number;
 }
 
-/** What was seen but is not in the record. */
+/** Facts that were seen but are not in the record. */
 interface Seen {
   config: Config;
   live?: LiveHealth;
@@ -80,7 +80,7 @@ export const hasAsMany = (readyBefore: number | undefined, { ready, desired }: L
 const longestLapseMs = 5 * 60_000;
 
 /**
- * What is said and recorded about a fix whose time is over. If fewer are ready than before it, though as many are
+ * The verdict on a fix whose time is over. If fewer are ready than before it, though as many are
  * wanted, that is worse than no help: the reader may want to reverse it. So this must have lasted for a while, because
  * a number that goes up and down did so before.
  */

@@ -37,7 +37,7 @@ function metricIn(message: string): string {
   return patterns.map((pattern) => pattern.exec(message)?.[1]).find((name) => name !== undefined) ?? '';
 }
 
-/** Pure. What an autoscaler cannot read, from the message of its condition. */
+/** Pure. The values that an autoscaler cannot read, from the message of its condition. */
 export function blindInWords(message: string): string {
   const [, kind, name] = /unable to get the target's current scale: (\w+)\S* "([^"]+)" not found/.exec(message) ?? [];
   if (name) return `${kind!.replace(/s$/, '')} ${name}, which it should scale, does not exist`;
@@ -52,7 +52,7 @@ export function blindInWords(message: string): string {
 
 interface AutoscalerFacts {
   object: KubeObject;
-  /** What it cannot read, and since when. */
+  /** The values that it cannot read, and since when. */
   why: string;
   /** "Deployment web" */
   target: string;

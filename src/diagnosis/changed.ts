@@ -9,8 +9,8 @@ import { templateChanges } from './words/template-changes.ts';
 import { type Past, readControllerRevisions, type Workload } from './workload.ts';
 
 /*
- * Who changed what, and when, from the API server's managedFields. They record when a manager last changed any of its
- * fields.
+ * Finds who changed what, and when, from the API server's managedFields. They record when a manager last changed any of
+ * its fields.
  */
 
 interface Writer {
@@ -32,15 +32,15 @@ const writerIn = (entry: ManagedFields | undefined): Writer | undefined =>
   entry && { by: entry.manager ?? '', atMs: timeMs(entry.time) };
 
 /**
- * Who wrote this part of the object last, and when. A manager that only annotated or scaled it, or wrote its status,
- * does not count.
+ * The manager that last wrote this part of the object, and when. A manager that only annotated or scaled it, or wrote
+ * its status, does not count.
  */
 export const lastWriterOf = (object: KubeObject, path: readonly string[]): Writer | undefined =>
   writerIn(newestOf(object, (entry) => !entry.subresource && owns(entry, path)));
 
 /**
- * Who scaled it last. A manager that also owns the pod template (an apply of the whole object) may have changed
- * anything else at that time: then it is unknown.
+ * The manager that scaled it last. A manager that also owns the pod template (an apply of the whole object) may have
+ * changed anything else at that time: then it is unknown.
  */
 export function lastScalerOf(object: KubeObject): Writer | undefined {
   const entry = newestOf(object, (one) => one.subresource !== 'status' && owns(one, ['spec', 'replicas']));
@@ -49,7 +49,7 @@ export function lastScalerOf(object: KubeObject): Writer | undefined {
   return { by: isAutoscaler ? 'an autoscaler' : (entry.manager ?? ''), atMs: timeMs(entry.time) };
 }
 
-/** Who last changed anything else in the spec. */
+/** The manager that last changed anything else in the spec. */
 export function lastEditorOf(object: KubeObject): Writer | undefined {
   const isEdit = (entry: ManagedFields): boolean =>
     !entry.subresource &&
@@ -89,7 +89,7 @@ export interface Scaled {
   from: number;
   to: number;
   atMs: number;
-  /** Who did it, if managedFields say so. */
+  /** The manager that did it, if managedFields say so. */
   by?: string;
 }
 
@@ -126,8 +126,8 @@ const isLater = (atMs: number, { metadata }: KubeObject): boolean => atMs > time
 const mostRead = 5;
 
 /**
- * Who edited the ConfigMaps that its pods need, and when; their content is not read. tapfix is installed without the
- * right to read them (ADR 8): then the first refusal ends this, and the card only has less to show.
+ * Reads who edited the ConfigMaps that its pods need, and when; their content is not read. tapfix is installed without
+ * the right to read them (ADR 8): then the first refusal ends this, and the card only has less to show.
  */
 async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entry[]> {
   const { namespace = '' } = object.metadata;
@@ -225,7 +225,7 @@ async function scaleOf(reader: Reader, workload: Workload, nowMs: number): Promi
   return { atMs: scaler.atMs, text: `scaled ${from === undefined ? `to ${to}` : `${from} → ${to}`} (${scaler.by})` };
 }
 
-/** Pure. Who changed anything else in it. A change that is already listed is not listed twice. */
+/** Pure. The last change of anything else in it, and by whom. A change that is already listed is not listed twice. */
 export function editOf(object: KubeObject, named: readonly (Entry | undefined)[]): Entry | undefined {
   const editor = lastEditorOf(object);
   if (!editor || !wasLater(editor, object)) return undefined;

@@ -20,7 +20,7 @@ import { isWaiting, readBlocked, readQuota } from './quota.ts';
 import { createSnapshot, type Reach } from './readers.ts';
 import { readWorkload, type Workload } from './workload.ts';
 
-/** What a workload's own status and Events say is wrong with it, in addition to its pods. */
+/** The troubles in a workload's own status and Events, in addition to those of its pods. */
 async function readTroubles(
   reader: Reader,
   namespace: string,
@@ -112,7 +112,7 @@ export interface HealthSubject {
   class?: string;
   /** When it was noticed. */
   sinceMs?: number;
-  /** Where to look for the workloads that a cluster-wide cause affects; everywhere if not set. */
+  /** The area in which to look for workloads that a cluster-wide cause affects; everywhere if not set. */
   reach?: Reach;
 }
 

@@ -11,7 +11,7 @@ const requestsOf = (container: Raw): [string, string][] =>
 const isSidecar = (container: Raw): boolean => container['restartPolicy'] === 'Always';
 
 /**
- * Pure. What a pod requests from a node, by resource: the sum of its containers, or the largest request of a container
+ * Pure. The requests of a pod to a node, by resource: the sum of its containers, or the largest request of a container
  * that runs before them. If only one container requests a resource, its own notation is kept.
  */
 export function asksOf(spec: Raw): Map<string, string> {

@@ -9,7 +9,7 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** What the manifests need to know about an action: its params, and the rights it needs. */
+/** The facts about an action that the manifests need: its params, and the rights it needs. */
 export type ActionRow = Pick<Action<unknown>, 'type' | 'block' | 'params' | 'role' | 'rights'>;
 
 /** The namespace, image and actions to install. */

@@ -280,8 +280,8 @@ function keepsAllBut(part: readonly string[], resource: string): string {
 }
 
 /**
- * What must not change when the writer patches one of these: everything except the part of one action, never of two at
- * once.
+ * The fields that must not change when the writer patches one of these: everything except the part of one action, never
+ * of two at once.
  */
 function keeps(resource: string, rights: readonly Right[]): string {
   const parts = ownedParts(resource, rights);
@@ -304,7 +304,7 @@ const insistences = (rights: readonly Right[]): { right: Right; hold: string; sa
   ).values(),
 ];
 
-/** What the writer's temporary rights may be used for, whatever else the account might ever be bound to. */
+/** Limits the use of the writer's temporary rights, whatever else the account might ever be bound to. */
 function writerPolicy({ namespace, actions }: Install): Policy {
   const rights = actions.flatMap((action) => action.rights);
   const pairs = [...new Set(declaredRights('writer', actions).flatMap(pairOf))];

@@ -49,7 +49,10 @@ const files = (install: Install): File[] => [
   },
 ];
 
-/** What a tapfix that runs elsewhere needs in the cluster: everything but its configuration and its Deployments. */
+/**
+ * The objects that a tapfix which runs elsewhere needs in the cluster: everything but its configuration and its
+ * Deployments.
+ */
 export const groundwork = (install: Install): Manifest[] =>
   files(install)
     .filter(({ name }) => !/^(40|50)-/.test(name))

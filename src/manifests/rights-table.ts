@@ -4,8 +4,8 @@ import { group } from '../kube/remediation.ts';
 import { accounts, type ActionRow } from './manifest.ts';
 
 /**
- * Who may do what: the only table. RBAC (rbac.ts), the writer's admission policy (policies.ts) and the can-i test come
- * from it. Nobody in it has the right to read Secrets.
+ * The only table of who may do what. RBAC (rbac.ts), the writer's admission policy (policies.ts) and the can-i test
+ * come from it. Nobody in it has the right to read Secrets.
  */
 export type Holder =
   | 'tapfix-reader'

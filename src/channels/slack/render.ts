@@ -205,7 +205,7 @@ function piecesOf(line: Line, room: Room): Piece[] {
 /** All buttons of a card in one row; Slack breaks the row where the screen ends. */
 const actions = ({ buttons }: Pick<Card, 'buttons'>): Block[] => rowOfButtons(buttons.flat());
 
-/** Where there is room, the deciding buttons are above the others. */
+/** The deciding buttons are above the others, if there is room. */
 const actionsInRows = ({ buttons }: Pick<Card, 'buttons'>): Block[] => buttons.flatMap(rowOfButtons);
 
 function rowOfButtons(row: readonly Button[]): Block[] {

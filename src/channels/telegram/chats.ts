@@ -3,7 +3,7 @@ import type { Log } from '../../lib/log.ts';
 import { ChatMoved, type Place } from '../channel.ts';
 import { type TelegramTrouble, troubleIn } from './failures.ts';
 
-/** Which chats can be written to, and the new ids of groups that became supergroups. */
+/** Knows which chats can be written to, and the new ids of groups that became supergroups. */
 export interface Chats {
   /** A call about this chat. Throws ChatMoved when the chat has a new id. */
   about<T>(chat: string, call: () => Promise<T>): Promise<T>;

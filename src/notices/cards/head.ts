@@ -173,7 +173,7 @@ function failed(fix: Remediation, name: string, noun: string, context: CardConte
   return `${name}: the ${noun} was not applied${why}`;
 }
 
-/** What "healthy" means for objects that are not workloads. */
+/** The words for "healthy" for objects that are not workloads. */
 const wells: Readonly<Record<string, string>> = {
   Node: 'is ready again',
   StorageClass: 'is there by now',
@@ -183,7 +183,7 @@ const wells: Readonly<Record<string, string>> = {
 const isAnythingElse = ({ spec }: Remediation): boolean => Object.hasOwn(wells, spec.incident.object.kind);
 const wellAgain = ({ spec }: Remediation): string => wells[spec.incident.object.kind] ?? 'healthy again';
 
-/** How it ended if not by becoming healthy. The condition adds "nothing was changed", which is cut off here. */
+/** The end, if it did not become healthy. The condition adds "nothing was changed", which is cut off here. */
 export const howItEnded = (fix: Remediation): string =>
   redact(conditionOf(fix, 'Resolved')?.message ?? '').replace(/, nothing was changed$/, '');
 

@@ -26,7 +26,7 @@ export function actionWords(fix: Remediation): ActionWords | undefined {
   }
 }
 
-/** What is wrong, by failure class. It follows the workload's name. */
+/** The failure in words, by failure class. It follows the workload's name. */
 const sentences: Readonly<Record<string, string>> = {
   ImagePull: 'cannot pull its image',
   ConfigMissing: 'lacks a ConfigMap or Secret',

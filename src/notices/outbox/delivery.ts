@@ -8,7 +8,7 @@ import { type Address, chatKey } from '../plan/route.ts';
 /** Changed counts alone are not news. They are updated this long after the last post or edit. */
 const countsEveryMs = 300_000;
 
-/** What a message ought to show. */
+/** The state that a message should show. */
 export interface Wanted {
   /** Hash of the state (rendering.ts). */
   shown: string;
@@ -18,7 +18,7 @@ export interface Wanted {
   apartMs?: number;
 }
 
-/** What is known about the message on the phone. */
+/** The known state of the message on the phone. */
 export interface Shown extends Partial<Wanted> {
   message?: string;
   /** When it was posted or edited; after a restart, when this process first looked at it. */
@@ -53,7 +53,8 @@ function shownCounts(fix: Remediation): unknown[] {
 }
 
 /**
- * What the vendor accepted, as far as this process knows. It is newer than the Notice's status until that is patched.
+ * The message that the vendor accepted, as far as this process knows. It is newer than the Notice's status until that
+ * is patched.
  */
 export interface Delivery extends Shown {
   postedAt?: string;

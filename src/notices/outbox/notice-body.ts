@@ -54,7 +54,7 @@ interface ContextFacts {
   namespace: string;
 }
 
-/** What the cards of this message depend on besides their Remediations: the current configuration. */
+/** Everything that the cards of this message depend on besides their Remediations: the current configuration. */
 export function contextFor(
   { metadata, spec: { channel } }: { metadata?: Pick<Notice['metadata'], 'name'>; spec: Pick<NoticeSpec, 'channel'> },
   { config, nowMs, timeZone, confirms, namespace }: ContextFacts,

@@ -70,7 +70,7 @@ export interface Content {
 /** A storm grows every second. Nobody reads that fast. */
 export const stormEveryMs = 30_000;
 
-/** What the message should show, and its text. */
+/** The state that the message should show, and its text. */
 export function renderingOf(
   notice: Notice,
   { members, system }: Content,

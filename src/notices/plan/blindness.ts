@@ -74,7 +74,7 @@ export const seesAll = (sights: readonly Sight[], nowMs: number): boolean =>
   sights.length > 0 &&
   sights.every(({ synced, trouble }) => synced && (!trouble || nowMs - trouble.sinceMs < longGapMs));
 
-/* Pure. Which messages about tapfix itself should exist, from what the watches see and which exist. */
+/* Pure. Plans the messages about tapfix itself, from what the watches see and which messages exist. */
 
 export interface SystemFacts {
   sights: readonly Sight[];

@@ -44,7 +44,7 @@ export interface MessagePlan {
   againInMs?: number;
 }
 
-/** Which Remediations are in which message. It is built once, because every Remediation asks. */
+/** Maps Remediations to messages. It is built once, because every Remediation asks. */
 interface Posted {
   /** True if it is in a message of that channel, in any chat. */
   isPosted(fix: Remediation, channel: string): boolean;
@@ -89,7 +89,7 @@ function belongsTo(notice: Notice, fix: Remediation, members: readonly Remediati
 /** How long a card waits for its rehearsal before it goes out without Approve. */
 const rehearsalPatienceMs = 5_000;
 
-/** What waits to be posted in one place. */
+/** The Remediations that wait to be posted in one place. */
 export interface Waiting {
   address: Address;
   /** For incidents that a start found broken: which start. */
@@ -120,7 +120,10 @@ export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readon
 const replacedIn = ({ fixes }: GroupFacts): ReadonlySet<string | undefined> =>
   new Set(fixes.map((fix) => fix.spec.follows?.uid));
 
-/** What ended before it was posted is not posted, unless the workload is still broken: late is better than never. */
+/**
+ * A Remediation that ended before it was posted is not posted, unless the workload is still broken: late is better than
+ * never.
+ */
 const isWorthPosting = (fix: Remediation): boolean => !isOver(fix) || isUnattended(fix);
 
 /** When its rehearsal has a result, or has been waited for long enough. */
@@ -131,7 +134,7 @@ export function postableAtMs(fix: Remediation, facts: GroupFacts): number {
   return isRehearsed(fix) ? Math.min(rehearsedMs ?? firstMs, patienceMs) : patienceMs;
 }
 
-/* Which Remediations join a message that exists already. */
+/* Remediations that join a message that exists already. */
 
 const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, posted: Posted): boolean =>
   !posted.isPosted(fix, notice.spec.channel) &&
