@@ -80,9 +80,9 @@ export const hasAsMany = (readyBefore: number | undefined, { ready, desired }: L
 const longestLapseMs = 5 * 60_000;
 
 /**
- * The verdict on a fix whose time is over. If fewer are ready than before it, though as many are
- * wanted, that is worse than no help: the reader may want to reverse it. So this must have lasted for a while, because
- * a number that goes up and down did so before.
+ * The message, and the recorded result, for a fix whose time is over. If fewer are ready than before it, though as many
+ * are wanted, that is worse than no help: the reader may want to reverse it. So this must have lasted for a while,
+ * because a number that goes up and down did so before.
  */
 export function notHelped({ status }: Remediation, { live, asManyAtMs, config, nowMs }: Seen) {
   const { timeout } = config.recovery;

@@ -51,7 +51,7 @@ function named(missing: Missing, { rollout }: Scene): Missing {
   return meant ? { ...missing, name: meant.name } : missing;
 }
 
-/** The rollout is to blame only for objects that no earlier template needs. */
+/** The rollout is to blame only for objects that its template needs and the previous one does not. */
 const neededBefore =
   (missing: readonly Missing[]): NonNullable<RevisionTrouble['notBroughtBy']> =>
   (newest, previous) => {
