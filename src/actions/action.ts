@@ -11,18 +11,18 @@ export interface Right {
   group: string;
   resource: string;
   verb: string;
-  /** Of a patch: the fields of `spec` that it may change; without any it may only annotate. */
+  /** For a patch: the fields of `spec` that it may change. Without any, it may only annotate. */
   owns?: readonly string[];
-  /** CEL that must hold of the request as well, and what the API server says when it does not. */
+  /** CEL that must also hold for the request, and the API server's message if it does not. */
   must?: { hold: string; say: string };
 }
 
 export interface ActionContext {
   namespace: string;
-  /** uid of the Remediation: our mark. */
+  /** uid of the Remediation, which we write as our mark. */
   fixUid: string;
   reader: Reader;
-  /** When the change is made, for an action that writes that down. Who only looks at the plan needs none. */
+  /** When the change is made, for an action that records the time. Not needed only to look at the plan. */
   atMs?: number;
 }
 
@@ -34,23 +34,24 @@ export type Write =
 
 /** Everything that is known before anything is changed, from one reading of the live target. */
 export interface ActionPlan {
-  /** uid + the values the action replaces: what people approve is bound to it. */
+  /** Hash of the uid and of the values that the action replaces. An approval is bound to it. */
   targetHash: string;
-  /** The snapshot, as JSON: what `inspect` compares with after a crash. */
+  /** The snapshot, as JSON. `inspect` compares with it after a crash. */
   before: string;
-  /** What a person approves. */
+  /** The text that a person approves. */
   diff: string;
-  /** How to put it back, as a command; a comment, if there is nothing to put back. */
+  /** The command that undoes the change, or a comment if there is nothing to undo. */
   undo: string;
   write: Write;
   /**
-   * Who is nudged after the change, or it would not be felt for long: owners whose pods were refused, so that they try
-   * again at once, and pods that a StatefulSet waits for, which are evicted. Empty for most actions.
+   * Objects that are nudged after the change, because otherwise it would have no effect for a long time: owners whose
+   * pods were refused, so that they retry at once, and pods that a StatefulSet waits for, which are evicted. Empty for
+   * most actions.
    */
   blocked: Blocked[];
 }
 
-/** `reason` is a condition reason and metric label, `say` is what the person reads. */
+/** `reason` is a condition reason and metric label, `say` is the text for the person. */
 export interface ActionRefusal {
   ok: false;
   reason: string;
@@ -60,7 +61,7 @@ export type Prepared = ActionRefusal | ({ ok: true } & ActionPlan);
 
 export const no = (reason: string, say: string): ActionRefusal => ({ ok: false, reason, say });
 
-/** After a crash: nothing of ours happened, our mark is there, or somebody changed it otherwise. */
+/** After a crash: nothing of ours happened, our mark is there, or somebody else changed it. */
 export type Trace = 'untouched' | 'ours' | 'other';
 
 export const rolledOutKinds = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
@@ -79,9 +80,9 @@ export interface Action<P> {
   readonly params: z.ZodType<P>;
   readonly role: WriterRole;
   readonly rights: readonly Right[];
-  /** On the button, "Approve undo", and in headlines, after what it is done to. */
+  /** On the button ("Approve undo"), and in headlines after the name of the target. */
   readonly verb: string;
-  /** Where nothing else says what it is done to, as in conditions and Events: "quota deletion". */
+  /** For texts that do not name the target otherwise, as in conditions and Events: "quota deletion". */
   readonly noun: string;
   target(params: P): Target;
   /** The line a person approves. */
@@ -90,15 +91,15 @@ export interface Action<P> {
   consequence(params: P): string;
   prepare(params: P, context: ActionContext): Promise<Prepared>;
   inspect(params: P, before: string, context: ActionContext): Promise<Trace>;
-  /** What `before` holds, as it is now; empty when the target is gone. */
+  /** The current value of what `before` holds; empty if the target is gone. */
   snapshot(params: P, context: ActionContext): Promise<string>;
-  /** It is asked for that nothing of the target runs afterwards: then that is what its recovery means. */
+  /** True if the fix is meant to stop everything of the target. Then "recovered" means that nothing runs. */
   switchesOff?(params: P): boolean;
 }
 
-/** Longest `before` and `after` the resource holds, and longest diff. */
+/** The longest `before` and `after` that the resource can hold, and the longest diff. */
 export const longestSnapshot = 262_144;
 export const longestDiff = 8192;
 
-/** Travels in the same patch as the change, so that it and the change are one. */
+/** Our mark. It is in the same patch as the change, so that both happen or neither. */
 export const markAnnotation = 'tapfix.dev/fix';

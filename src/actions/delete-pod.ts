@@ -25,7 +25,7 @@ interface Read {
 
 const refOf = ({ name }: Params, namespace: string) => ({ kind: 'Pod' as const, namespace, name });
 
-/** The pod that was meant; what is on its way out already counts as gone. */
+/** The pod with this uid. One that is already being deleted counts as gone. */
 async function read(params: Params, { reader, namespace }: ActionContext): Promise<Read | undefined> {
   const pod = await reader.get<Pod>(refOf(params, namespace));
   if (pod?.metadata.uid !== params.uid || pod.metadata.deletionTimestamp) return undefined;
@@ -35,7 +35,7 @@ async function read(params: Params, { reader, namespace }: ActionContext): Promi
 const hashed = ({ pod, owners }: Read): string =>
   hashOf({ uid: pod.metadata.uid, owners: owners.map(({ uid }) => uid), spec: pod.spec ?? {} });
 
-/** Nothing of its spec: literal values of env are often passwords, and nobody puts a pod back. */
+/** Nothing of its spec is kept: literal env values are often passwords, and nobody restores a pod. */
 const snapshot = (found: Read): string =>
   JSON.stringify({
     currentHash: hashed(found),
@@ -43,7 +43,7 @@ const snapshot = (found: Read): string =>
     owners: found.owners.map(({ kind, name }) => `${kind}/${name}`),
   });
 
-/** These make a new pod in the place of one that is gone. */
+/** These owners make a new pod when one is gone. */
 const replacing: ReadonlySet<string> = new Set(['ReplicaSet', 'StatefulSet', 'DaemonSet']);
 
 function whyNot({ pod, owners }: Read): ActionRefusal | undefined {
@@ -65,7 +65,7 @@ function whyNot({ pod, owners }: Read): ActionRefusal | undefined {
   const marked = owners.flatMap(({ kind, name, live }) =>
     live ? [untouchable(`${kind} ${name}`, live.metadata)] : [],
   );
-  // Evictions carry no labels under admission: here is the only place where a protected pod is spared.
+  // Evictions carry no labels at admission: only this check spares a protected pod.
   return untouchable(`Pod ${name}`, pod.metadata) ?? marked.find(Boolean);
 }
 
@@ -103,7 +103,7 @@ export const deletePod: Action<Params> = {
       before: snapshot(found),
       diff: diff(found),
       undo: plain(`# nothing to put back: ${owners[0]?.kind} ${owners[0]?.name} makes a new pod`, 512),
-      // The resourceVersion, so that a label that protects it cannot slip in between.
+      // With the resourceVersion, so that a label that protects the pod cannot be added in between.
       write: { do: 'evict', ref: refOf(params, context.namespace), preconditions: { uid, resourceVersion } },
       blocked: [],
     };

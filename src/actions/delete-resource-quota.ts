@@ -15,11 +15,11 @@ const apps = (resource: string) => ({ group: 'apps', resource, verb: 'patch' });
 const refOf = (name: string, namespace: string) => ({ kind: 'ResourceQuota' as const, namespace, name });
 const targetHash = ({ metadata, spec }: Quota): string => hashOf({ uid: metadata.uid, spec: spec ?? {} });
 
-/** The quota that was meant, and not one of the same name that came later. */
+/** The quota with this uid, and not a later one of the same name. */
 const read = (params: Params, { reader, namespace }: ActionContext): Promise<Quota | undefined> =>
   readQuota(reader, namespace, params);
 
-/** All that a person or a tool put on it; kubectl writes its own note again. */
+/** Everything that a person or a tool put on it. kubectl writes its own annotation again. */
 function metaOf({ metadata }: Quota) {
   const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...annotations } = metadata.annotations ?? {};
   return { name: metadata.name, labels: metadata.labels, annotations };
@@ -30,7 +30,7 @@ const snapshot = (quota: Quota): string =>
 
 const longestUndo = 4096;
 
-/** Labels and annotations come back too if they fit: without its own, Helm would not know it again. */
+/** Labels and annotations are restored too if they fit: without its own, Helm would not recognise the quota. */
 function undo(namespace: string, quota: Quota): string {
   const command = (metadata: object): string =>
     `kubectl -n ${namespace} create -f - <<'EOF'\n` +
@@ -84,10 +84,10 @@ export const deleteResourceQuota: Action<Params> = {
     if (owners.length === 0)
       return { ok: false, reason: 'NotBlocking', say: `ResourceQuota ${params.name} refuses nobody at the moment.` };
     const waiting = owners.filter(isWaiting);
-    // Its use changes by the second: no verdict for ever is made of one look.
+    // Its usage changes every second, so one reading gives no final verdict.
     if (waiting.length === 0) throw new RetryLater(`ResourceQuota ${params.name} has room at the moment`, 1_000);
     const blocked = waiting.map(({ kind, name, uid }) => ({ kind, name, uid }));
-    // Its status moves with every pod of the namespace: the precondition is of a reading as late as can be.
+    // Its status changes with every pod of the namespace, so the precondition comes from a reading as late as possible.
     const last = await read(params, context);
     if (!last || targetHash(last) !== targetHash(quota))
       throw new RetryLater(`ResourceQuota ${params.name} changes at the moment`, 1_000);

@@ -34,15 +34,15 @@ function selects(selector: LabelSelector | undefined, labels: Record<string, str
       case 'DoesNotExist':
         return value === undefined;
       default:
-        return true; // in doubt the budget counts
+        return true; // in doubt the budget applies
     }
   };
   return Object.entries(matchLabels).every(([key, value]) => labels[key] === value) && matchExpressions.every(meets);
 }
 
 /**
- * Why the disruption budgets do not let these pods be evicted now, as the API server will judge it; undefined when they do.
- * https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/core/pod/storage/eviction.go
+ * Why the disruption budgets do not allow these pods to be evicted now, by the API server's own rules; undefined if
+ * they do. https://github.com/kubernetes/kubernetes/blob/master/pkg/registry/core/pod/storage/eviction.go
  */
 export async function overBudget(
   pods: readonly KubeObject[],
@@ -58,7 +58,7 @@ export async function overBudget(
   return undefined;
 }
 
-/** These disturb nobody any more, or not yet. */
+/** Pods in these phases have ended or not started, so evicting them disturbs nobody. */
 const unguarded: ReadonlySet<string> = new Set(['Pending', 'Succeeded', 'Failed']);
 
 function judge(pod: KubeObject, [budget, ...others]: readonly Budget[]): ActionRefusal | undefined {

@@ -8,9 +8,9 @@ import { type Hand, evict } from './perform.ts';
 export const nudgeAnnotation = 'tapfix.dev/nudge';
 
 /**
- * A controller whose pods were refused backs off for up to 16 minutes; any update of the owner makes it
- * try again at once. The uid in the body is the precondition: an owner of the same name that came later is refused.
- * A pod that a StatefulSet waits for is evicted instead.
+ * A controller whose pods were refused backs off for up to 16 minutes; any update of the owner makes it retry at once.
+ * The uid in the body is the precondition: a later owner of the same name is refused. A pod that a StatefulSet waits
+ * for is evicted instead.
  */
 export async function nudge(
   writer: Hand,
@@ -25,10 +25,10 @@ export async function nudge(
   await writer.patch(ref, 'merge', body, { dryRun });
 }
 
-/** A CronJob tries again by itself, at its next time. */
+/** A CronJob retries by itself, at its next scheduled time. */
 export const canBeNudged = ({ kind }: Blocked): boolean => kind !== 'CronJob';
 
-/** Those that are still there and still have fewer pods than they want, or, being pods, are still in the way. */
+/** Owners that still exist and still have fewer pods than they want, and pods that are still in the way. */
 export async function stillShort(reader: Reader, namespace: string, owners: readonly Blocked[]): Promise<Blocked[]> {
   const short: Blocked[] = [];
   await inBatches(owners.filter(canBeNudged), async (owner) => {

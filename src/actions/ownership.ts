@@ -6,7 +6,10 @@ export const protectedLabel = 'tapfix.dev/protected';
 
 type Marked = Pick<ObjectMeta, 'labels' | 'annotations' | 'managedFields'>;
 
-/** Under which names they write. Argo CD 2 marks what it owns by a label that everybody uses: only this tells it apart. */
+/**
+ * The field managers under which GitOps tools write. Argo CD 2 marks its objects with a label that everybody uses; only
+ * the manager identifies it.
+ */
 const gitOpsManagers: Readonly<Record<string, string>> = {
   'argocd-controller': 'Argo CD',
   'argocd-application-controller': 'Argo CD',
@@ -17,8 +20,8 @@ const gitOpsManagers: Readonly<Record<string, string>> = {
 export const isProtected = ({ labels }: Marked): boolean => labels?.[protectedLabel] === 'true';
 
 /**
- * Who would put a change back, in words; undefined when nobody would. Helm's `managed-by` alone is nobody:
- * Helm acts only when a person runs it.
+ * The name of the tool that would revert a change; undefined if there is none. Helm's `managed-by` alone does not
+ * count: Helm acts only when a person runs it.
  */
 export function gitOpsOwner({ labels = {}, annotations = {}, managedFields = [] }: Marked): string | undefined {
   const tracking = annotations['argocd.argoproj.io/tracking-id'];
@@ -32,13 +35,13 @@ export function gitOpsOwner({ labels = {}, annotations = {}, managedFields = [] 
   return writer && gitOpsManagers[writer.manager ?? ''];
 }
 
-/** Why nothing is done to this object at all; undefined when something may be. */
+/** Why nothing may be done to this object at all; undefined if something may. */
 export function untouchable(what: string, meta: Marked): ActionRefusal | undefined {
   if (!isProtected(meta)) return undefined;
   return no('Protected', `${what} is labelled ${protectedLabel}=true; nothing was changed.`);
 }
 
-/** The same, or that somebody would put back what is changed in its spec. */
+/** The same, or that a GitOps tool would revert a change of its spec. */
 export function offLimits(what: string, meta: Marked): ActionRefusal | undefined {
   const owner = gitOpsOwner(meta);
   return (
@@ -47,7 +50,7 @@ export function offLimits(what: string, meta: Marked): ActionRefusal | undefined
   );
 }
 
-/** Without the right to read it we go on: the API server refuses a write to a protected namespace anyway. */
+/** Without the right to read it we continue: the API server refuses a write to a protected namespace anyway. */
 export async function readNamespaceLabels(reader: Reader, name: string): Promise<Record<string, string>> {
   const live = await reader.get<KubeObject>({ kind: 'Namespace', name }).catch(ifForbidden(undefined));
   return live?.metadata.labels ?? {};

@@ -7,7 +7,7 @@ import { offLimits } from './ownership.ts';
 import { wouldNotRollOut } from './rollout.ts';
 import { createMemory, markedPatch, readMeant, refOf, targetGone } from './workload-patch.ts';
 
-/** host:port/path:tag@digest, as https://github.com/distribution/reference spells it. */
+/** host:port/path:tag@digest, as defined by https://github.com/distribution/reference */
 const host = '[A-Za-z0-9]+([.-]+[A-Za-z0-9]+)*(:[0-9]{1,5})?';
 const word = '[a-z0-9]+((\\.|__?|-+)[a-z0-9]+)*';
 const tag = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}';
@@ -33,7 +33,9 @@ interface Found {
   image: string | undefined;
 }
 
-/** Where the container is. Its name is unique among both kinds; one that is not there is never added. */
+/**
+ * The position of the container. Its name is unique among both kinds. A container that does not exist is never added.
+ */
 function find({ spec = {} }: PodTemplate, container: string): Found | undefined {
   for (const list of ['containers', 'initContainers'] as const) {
     const all = (spec[list] ?? []) as { name: string; image?: string }[];
@@ -48,7 +50,7 @@ const memory = createMemory<Params>(targetOf, ({ spec }, { container }) => {
   return { exactly: { container, image }, readable: { container, image: line(image ?? '', 512) } };
 });
 
-/** The API server takes any text for an image, and this one is for copying into a shell. */
+/** The API server accepts any text as an image, and this one will be copied into a shell. */
 const quoted = (text: string): string =>
   /^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

@@ -3,7 +3,7 @@ import type { Ref } from '../kube/resources.ts';
 import { messageOf, unreachable } from '../lib/errors.ts';
 import type { Right, Write } from './action.ts';
 
-/** All that an action may do. */
+/** Everything that an action may do. */
 export type Hand = Pick<Writer, 'patch' | 'delete' | 'createSub'>;
 
 /** Sends a planned write. A rehearsal is the same request with `dryRun`, and nothing else. */
@@ -31,7 +31,7 @@ export const evictionRight: Right = {
   },
 };
 
-/** A deletion that asks the disruption budgets first. */
+/** A deletion that respects the disruption budgets. */
 export async function evict(writer: Hand, pod: Ref, preconditions: Preconditions, dryRun: boolean): Promise<void> {
   const { name, namespace } = pod;
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
@@ -39,6 +39,9 @@ export async function evict(writer: Hand, pod: Ref, preconditions: Preconditions
   await writer.createSub({ ...pod, subresource: 'eviction' }, body, { dryRun });
 }
 
-/** Not "ask again later", as any other 429, but a clear no: a disruption budget does not let the pod go. */
+/**
+ * Other 429 answers mean "ask again later". This one is a clear refusal: a disruption budget does not allow the
+ * eviction.
+ */
 export const isOverBudget = (error: unknown): boolean =>
   hasCode(error, 429) && /disruption budget/.test(messageOf(error));

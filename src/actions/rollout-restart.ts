@@ -13,16 +13,18 @@ import { annotated, createMemory, markedPatch, readMeant, refOf, targetGone } fr
 const params = z.strictObject({ kind: z.enum(rolledOutKinds), name: objectName, uid });
 type Params = z.infer<typeof params>;
 
-/** Anything may stand in an annotation. */
+/** An annotation may hold any text. */
 const lastRestart = ({ metadata }: PodTemplate): string => line(metadata?.annotations?.[restartedAt] ?? '', 64);
 
-/** The whole template: who sees "restart" is not asked about another version, nor about a second restart. */
+/**
+ * The whole template is compared: a person who sees "restart" has not approved another version, nor a second restart.
+ */
 const memory = createMemory<Params>(
   (params) => params,
   ({ spec: { template } }) => ({ exactly: { template }, readable: { restartedAt: lastRestart(template) } }),
 );
 
-/** What `kubectl rollout restart` does. */
+/** The same as `kubectl rollout restart` does. */
 const restart = ({ metadata }: PodTemplate, time: string): JsonPatchOp =>
   metadata
     ? annotated('/spec/template/metadata', metadata, restartedAt, time)
@@ -46,7 +48,7 @@ export const rolloutRestart: Action<Params> = {
     const { kind, name } = params;
     const live = await readMeant(params, context);
     if (!live) return targetGone(params);
-    // Who owns its spec by GitOps does not mind: the annotation is in nobody's manifests.
+    // A GitOps tool that owns the spec does not revert this: the annotation is not in its manifests.
     const refusal = wouldNotRollOut(params, live, 'a restart') ?? untouchable(`${kind} ${name}`, live.metadata);
     if (refusal) return refusal;
     const inTheWay = await readInTheWay(params, live, context);

@@ -30,11 +30,11 @@ interface ReplicaSet extends KubeObject {
 
 interface ControllerRevision extends KubeObject {
   revision?: number;
-  /** A patch of its owner, of which the template is all there is. */
+  /** A patch of its owner that contains only the template. */
   data?: { spec?: { template?: PodTemplate & { $patch?: string } } };
 }
 
-/** What is still kept of its history: a Deployment's in ReplicaSets, the others' in ControllerRevisions. */
+/** The revisions that are still kept: a Deployment's in ReplicaSets, the others' in ControllerRevisions. */
 async function readRevisions({ kind, uid }: WorkloadTarget, { reader, namespace }: ActionContext) {
   const isIts = ({ metadata }: KubeObject): boolean => controllerOf(metadata)?.uid === uid;
   if (kind === 'Deployment') {
@@ -50,13 +50,13 @@ async function readRevisions({ kind, uid }: WorkloadTarget, { reader, namespace 
   });
 }
 
-/** Undefined when there is none, or more than one: which was meant is nothing to guess. */
+/** undefined if there is none, or more than one, because we do not guess which was meant. */
 function templateOf(kept: readonly Kept[], wanted: number): PodTemplate | undefined {
   const [only, ...others] = kept.filter(({ revision }) => revision === wanted);
   return others.length === 0 ? only?.template : undefined;
 }
 
-/** The number of the revision that is live; 0 when its controller has not given it one yet. */
+/** The number of the live revision; 0 if its controller has not assigned one yet. */
 function currentRevision(kind: string, live: LiveWorkload, kept: readonly Kept[]): number {
   if (kind === 'Deployment') return viewDeployment(live)?.revision ?? 0;
   const own = kept.filter(({ template }) => sameValue(essence(template), essence(live.spec.template)));
@@ -69,7 +69,7 @@ const linesShown = 20;
 const valueLength = 120;
 const none = '(none)';
 
-/** Lists of named things (containers, env, volumes) are walked by name, so that moving one is no change. */
+/** Lists of named things (containers, env, volumes) are compared by name, so that moving one is not a change. */
 function collect(value: unknown, path: string, into: Leaves): Leaves {
   if (value === null || value === undefined) return into;
   if (typeof value !== 'object') return into.set(path, String(value));
@@ -100,12 +100,14 @@ function leavesOf({ metadata, spec = {} }: PodTemplate): Leaves {
 
 const secretive = /pass|secret|token|credential|key|auth/i;
 
-/** A literal in `env` is often a password, an argument or the header of a probe sometimes, and this text goes to a chat. */
+/**
+ * A literal in `env` is often a password, an argument or a probe's header sometimes is, and this text goes to a chat.
+ */
 function isHidden(path: string, of: readonly Leaves[]): boolean {
   if (/^\S+ env\..*\.value$/.test(path) || /\bhttpHeaders\..*\.value$/.test(path)) return true;
   const [, list, index] = /^(\S+ (?:args|command)\.)(\d+)$/.exec(path) ?? [];
   if (list === undefined) return false;
-  // "--password" and what it is are two arguments.
+  // "--password" and its value are two arguments.
   return of.some((leaves) => [0, 1].some((back) => secretive.test(leaves.get(`${list}${Number(index) - back}`) ?? '')));
 }
 
@@ -121,7 +123,7 @@ function sentence(path: string, before: Leaves, after: Leaves): string {
 
 const isImage = (path: string): boolean => path.endsWith(' image');
 
-/** For people: one line a change, images first, and never more than fits a phone. */
+/** For people: one line per change, images first, and never more than fits on a phone. */
 export function templateDiff(current: PodTemplate, next: PodTemplate): string {
   const before = leavesOf(current);
   const after = leavesOf(next);
@@ -142,17 +144,19 @@ const params = z.strictObject({
 });
 type Params = z.infer<typeof params>;
 
-/** Enough to compare with, and to read. Who may read Remediations need not be one who may read literal env values. */
+/** Enough to compare and to read. Not everyone who may read Remediations may read literal env values. */
 const memory = createMemory<Params>(
   (params) => params,
   ({ spec: { template } }) => ({ exactly: { template }, readable: { template: withoutEnvValues(template) } }),
 );
 
-/** What is replaced and what replaces it: an old revision's template can be edited, and nobody was shown that. */
+/**
+ * Covers both the old and the new template: an old revision's template can be edited, and nobody was shown that edit.
+ */
 const targetHash = (uid: string, current: PodTemplate, next: PodTemplate): string =>
   hashOf({ uid, template: current, next: essence(next) });
 
-/** What nobody keeps cannot be gone back to, and the snapshot has no literals of env. */
+/** A revision that is not kept cannot be restored, and the snapshot has no literal env values. */
 function putBack({ kind, name }: Params, namespace: string, { spec }: LiveWorkload, revision: number): string {
   if (spec.revisionHistoryLimit === 0)
     return '# what it runs now will not be kept (revisionHistoryLimit is 0): to have it back, apply its manifest again';

@@ -15,15 +15,15 @@ type Pace = 'at once' | 'maybe at once' | 'one by one' | 'step by step';
 const podsOf = (kind: RolledOutKind, { spec, status }: LiveWorkload): number =>
   kind === 'DaemonSet' ? Number(status?.['desiredNumberScheduled'] ?? 0) : (spec.replicas ?? 1);
 
-/** "25%" of so many, rounded as the kind's own controller does; a number is one. */
+/** "25%" of this many, rounded as the kind's own controller does; a plain number stays as it is. */
 function amount(value: number | string, of: number, round: (x: number) => number): number {
   const share = /^(\d+)%$/.exec(String(value))?.[1];
   return share === undefined ? Number(value) : round((Number(share) * of) / 100);
 }
 
 /**
- * https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy: a share of a Deployment is rounded
- * down; of a DaemonSet it is rounded up. A StatefulSet waits for each pod, unless it is told otherwise.
+ * https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#strategy: a percentage is rounded down for a
+ * Deployment and up for a DaemonSet. A StatefulSet waits for each pod, unless configured otherwise.
  */
 function paceOf(kind: RolledOutKind, { spec }: LiveWorkload, pods: number): Pace {
   if (kind === 'Deployment') {
@@ -52,7 +52,7 @@ export function replaceInWords({ kind, name }: WorkloadTarget, live: LiveWorkloa
   return `replace all ${pods} pods of ${kind} ${name}, ${ways[pace]}`;
 }
 
-/** "3 pods are replaced step by step"; how many, if that are not all. */
+/** "3 pods are replaced step by step"; `some` is their number, if not all. */
 export function replacedInWords(kind: RolledOutKind, object: KubeObject, some?: number): string {
   const live = object as LiveWorkload;
   const pods = some ?? podsOf(kind, live);
@@ -63,7 +63,7 @@ export function replacedInWords(kind: RolledOutKind, object: KubeObject, some?: 
 
 const aloneIn = (pace: Pace): string => (pace === 'at once' ? ': none runs until the new one does' : '');
 
-/** Of who changes the template of any of them; evictions are for what is in the way. */
+/** The rights of an action that changes the template of any of them. Evictions are for pods that are in the way. */
 export const rolloutRights: readonly Right[] = [
   ...['deployments', 'statefulsets', 'daemonsets'].map((resource) => ({
     group: 'apps',
@@ -74,14 +74,14 @@ export const rolloutRights: readonly Right[] = [
   evictionRight,
 ];
 
-/** As kubectl writes them. */
+/** The short kinds that kubectl uses. */
 export const shortKind: Readonly<Record<RolledOutKind, string>> = {
   Deployment: 'deploy',
   StatefulSet: 'sts',
   DaemonSet: 'ds',
 };
 
-/** Why a changed template would stay a changed template. `what` is said of it: "an undo", "a restart". */
+/** Why a changed template would not be rolled out. `what` names the change: "an undo", "a restart". */
 export function wouldNotRollOut(
   { kind, name }: WorkloadTarget,
   { spec }: LiveWorkload,
@@ -105,13 +105,13 @@ export function wouldNotRollOut(
 
 interface InTheWay {
   pods: Blocked[];
-  /** For the diff. */
+  /** Lines for the diff. */
   lines: string[];
 }
 
 /**
- * A StatefulSet replaces its pods in order and waits for each to be ready, also for one that never will be: those have
- * to be evicted, or the change is never felt.
+ * A StatefulSet replaces its pods in order and waits until each is ready, even one that never will be. Such pods must
+ * be evicted, or the change has no effect.
  * https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#forced-rollback
  */
 export async function readInTheWay(
@@ -135,10 +135,10 @@ export async function readInTheWay(
   return { pods, lines };
 }
 
-/** More of them than a Remediation can hold are no single mishap anyway. */
+/** As many as a Remediation can hold. More than that is not a single mishap anyway. */
 const mostPods = 200;
 
-/** What has ended its own controller removes by itself. */
+/** A pod that has ended is removed by its own controller. */
 export function isInTheWay(pod: KubeObject): boolean {
   const { deleting, ready, phase } = viewPod(pod)!;
   return !deleting && !ready && phase !== 'Failed' && phase !== 'Succeeded';

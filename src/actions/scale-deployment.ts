@@ -23,7 +23,7 @@ interface Autoscaler extends KubeObject {
   spec?: { scaleTargetRef?: { apiVersion?: string; kind?: string; name?: string } };
 }
 
-/** Whoever sets the replicas would set them again. */
+/** An autoscaler that sets the replicas would set them again. */
 async function autoscaled({ name }: Params, { reader, namespace }: ActionContext): Promise<ActionRefusal | undefined> {
   const all = await reader.list<Autoscaler>('HorizontalPodAutoscaler', namespace);
   const its = all.find(({ spec }) => {
@@ -45,7 +45,7 @@ export const scaleDeployment: Action<Params> = {
   rights: [
     {
       group: 'apps',
-      resource: 'deployments', // not its subresource: under admission a Scale carries no labels
+      resource: 'deployments', // not its subresource: at admission a Scale carries no labels
       verb: 'patch',
       owns: ['replicas'],
       must: {

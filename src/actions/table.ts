@@ -10,7 +10,7 @@ import { rolloutRestart } from './rollout-restart.ts';
 import { rolloutUndo } from './rollout-undo.ts';
 import { scaleDeployment } from './scale-deployment.ts';
 
-/** The closed set: one new action is one new file and one new row. */
+/** The closed set: a new action is one new file and one new row. */
 export const actions: readonly Action<unknown>[] = [
   deleteResourceQuota,
   patchDeploymentImage,
@@ -27,7 +27,7 @@ export interface ParsedAction {
   params: unknown;
 }
 
-/** Throws, saying what is wrong, when the type is unknown or its params block is not as it should be. */
+/** Throws with an explanation if the type is unknown or its params block is invalid. */
 export function parseAction(spec: ActionSpec): ParsedAction {
   const action = actionOf(spec.type);
   if (!action) throw new Error(`unknown action ${spec.type}; known: ${actions.map(({ type }) => type).join(', ')}`);
@@ -50,7 +50,10 @@ export const createTargetReader =
     return action.prepare(params, { namespace: metadata.namespace ?? '', fixUid: metadata.uid, reader });
   };
 
-/** Whether what was shown is no longer what would be done: then nobody can approve it any more. Not rehearsed yet: nothing was shown. */
+/**
+ * Whether the fix would no longer do what was shown: then nobody can approve it any more. False if it was not rehearsed
+ * yet, because nothing was shown.
+ */
 export async function hasTargetChanged(reader: Reader, { metadata, spec, status }: Remediation): Promise<boolean> {
   if (!spec.action || !status?.preview) return false;
   const { action, params } = parseAction(spec.action);
@@ -59,7 +62,7 @@ export async function hasTargetChanged(reader: Reader, { metadata, spec, status 
     const prepared = await action.prepare(params, context);
     return !prepared.ok || prepared.targetHash !== status.preview.targetHash;
   } catch (error) {
-    if (error instanceof RetryLater) return false; // not at this moment
+    if (error instanceof RetryLater) return false; // it cannot be determined right now
     throw error;
   }
 }

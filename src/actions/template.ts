@@ -3,10 +3,10 @@ import type { PodTemplate } from '../kube/views.ts';
 type Keys = Record<string, string> | undefined;
 
 const generated = 'pod-template-hash';
-/** What `kubectl rollout restart` writes. */
+/** The annotation that `kubectl rollout restart` writes. */
 export const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
-/** The older revision wins where both have a key; what only the current one has (injectors, restarts) stays. */
+/** The older revision wins where both have a key. Keys that only the current one has (injectors, restarts) stay. */
 function mergeKeys(older: Keys, current: Keys): Keys {
   if (!older && !current) return undefined;
   return { ...current, ...older };
@@ -28,14 +28,14 @@ export function mergeTemplate(older: PodTemplate, current: PodTemplate): PodTemp
   };
 }
 
-/** What distinguishes two templates: spec, labels and annotations. */
+/** The parts by which two templates differ: spec, labels and annotations. */
 export const essence = ({ metadata, spec }: PodTemplate): unknown => ({
   labels: without(metadata?.labels, generated) ?? {},
   annotations: metadata?.annotations ?? {},
   spec: spec ?? {},
 });
 
-/** The same, whoever restarted it when: pods of both would run the very same. */
+/** The same without the time of a restart: pods of both would run exactly the same. */
 export const withoutRestart = ({ metadata, spec }: PodTemplate): unknown =>
   essence({
     metadata: { ...metadata, annotations: without(metadata?.annotations, restartedAt) ?? {} },

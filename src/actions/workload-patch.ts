@@ -12,7 +12,7 @@ import {
   type Trace,
 } from './action.ts';
 
-/** A workload as an action patches it: read, changed together with our mark, and known again after a crash. */
+/** A workload as an action patches it: read, changed together with our mark, and recognised after a crash. */
 export interface LiveWorkload extends KubeObject {
   spec: {
     template: PodTemplate;
@@ -37,7 +37,7 @@ export interface WorkloadTarget {
 
 export const refOf = ({ kind, name }: WorkloadTarget, namespace: string): Ref => ({ kind, namespace, name });
 
-/** The one that was meant, and not one of the same name that came later. */
+/** The workload with this uid, and not a later one of the same name. */
 export async function readMeant(
   target: WorkloadTarget,
   { reader, namespace }: ActionContext,
@@ -51,7 +51,7 @@ export const targetGone = ({ kind, name }: { kind: string; name: string }): Acti
 
 const pointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Under the uid and the resourceVersion that were read, with our mark in the same patch: it and the change are one. */
+/** A patch on the uid and the resourceVersion that were read, with our mark in it: both happen or neither. */
 export function markedPatch({ metadata }: KubeObject, changes: readonly JsonPatchOp[], fixUid: string): JsonPatchOp[] {
   return [
     { op: 'test', path: '/metadata/uid', value: metadata.uid },
@@ -74,8 +74,8 @@ export function annotated(
 }
 
 /**
- * What a patching action keeps of its target: the values that it replaces, by their hash (after a crash it is compared)
- * and as far as people may read them. Empty when the target is gone.
+ * The record of a patching action about its target: the hash of the values that it replaces (compared after a crash),
+ * and those values as far as people may read them. Empty if the target is gone.
  */
 export function createMemory<P>(
   targetOf: (params: P) => WorkloadTarget,

@@ -26,7 +26,7 @@ import {
 import { type Refusal, refuse } from './rules.ts';
 import type { Request } from './verbs.ts';
 
-/** As if its button had been pressed. */
+/** Does the same as a press on its button. */
 function press(
   command: Command,
   fix: Remediation,
@@ -50,7 +50,7 @@ const approve: CommandRow = {
     const { fix } = found;
     const card = cardOf(command, fix, deps);
     if (card && !isUpToDate(card, deps)) return deps.audit(command, notShown);
-    // Asked once more here a moment ago, and saying it again: that is a yes.
+    // This person was asked for a confirmation here a moment ago and writes it again: that is a yes.
     const asked = deps.confirms.armedFor(fix.metadata.uid, deps.clock.now());
     const isYes = asked?.by === command.by && asked.notice === card?.metadata.name;
     return press(command, fix, isYes ? 'c' : 'a', deps);
@@ -96,7 +96,7 @@ const snooze: CommandRow = {
   },
 };
 
-/** As cards, with their buttons, and below each its name for whoever wants to write about it. */
+/** The fixes as cards with their buttons. The callers add the names below, for people who want to write about them. */
 function cardsOf(fixes: readonly Remediation[], { channel }: Command, deps: CommandDeps): Message {
   const { clock, current, timeZone, confirms, ownNamespace: namespace } = deps;
   const facts = { config: current(), nowMs: clock.now(), timeZone, confirms, namespace };
@@ -128,7 +128,7 @@ const show: CommandRow = {
   takes: '[NAME]',
   does: 'one of them in full',
   async run(command, words, deps) {
-    // Looking decides nothing: a name is good wherever it is written.
+    // Looking decides nothing, so a name is accepted wherever it is written.
     const { replyTo: _, ...alone } = command;
     const found = findFix(words.length > 0 ? alone : command, words, deps, { isFor: 'looking' });
     if (!found.ok) return { say: found.say, alert: true };
@@ -201,7 +201,7 @@ function list({ mutes, clock, timeZone }: CommandDeps): Answer {
   return lines.length > 0 ? shown(note('Muted', lines)) : { say: 'Nothing is muted.', alert: false };
 }
 
-/** Who may decide everywhere that it covers may silence it. */
+/** People who may decide everywhere in the glob may mute it. */
 async function mayNot(command: Command, glob: string, deps: CommandDeps): Promise<Refusal | undefined> {
   if (command.channel === 'console') return undefined;
   const entries = entriesOf(deps.current(), command.channel, command.by);
@@ -227,7 +227,7 @@ const help: CommandRow = {
     shown(note('What can be written to tapfix', helpLines(channel === 'slack' ? '/tapfix ' : '/'))),
 };
 
-/** What can be written, in the order in which it is listed. */
+/** The commands, in the order in which they are listed. */
 export const commands: readonly CommandRow[] = [open, show, approve, reject, ack, snooze, mute, status, help];
 
 const helpLines = (before: string): string[] => [
@@ -242,7 +242,7 @@ interface Commands {
 
 const notHere = refuse('UnknownMessage', 'tapfix does not speak in this chat; nothing was done.');
 
-/** Nothing at all, and what Telegram's own Start button writes. */
+/** An empty command, and the one that Telegram's own Start button sends. */
 const firstWords: Readonly<Record<string, string>> = { '': 'help', start: 'help' };
 
 export function createCommands(deps: CommandDeps): Commands {

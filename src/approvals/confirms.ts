@@ -1,7 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Question, Questions } from '../notices/cards/card-context.ts';
 
-/** Who was asked "really?" about what. In memory only: after a restart the question is simply asked again. */
+/**
+ * The open confirmations: who was asked "really?" about which fix. In memory only: after a restart the question is
+ * asked again.
+ */
 export interface Confirms extends Questions {
   arm(uid: string, question: Question): void;
   disarm(uid: string): void;

@@ -26,17 +26,17 @@ export interface CommandDeps {
   noticesWith(uid: string): Notice[];
   /** Does what a button would do, by the same rules. */
   handle(request: Request): Promise<Answer>;
-  /** One audit line; returns what is said. */
+  /** Writes one audit line; returns the answer. */
   audit(interaction: Interaction, said: VerbResult): Answer;
   mutes: { active(): Mute[]; set(mute: Mute): Promise<void> };
   subjectAccess: SubjectAccess;
-  /** How tapfix itself is, a line each. */
+  /** The state of tapfix itself, one line each. */
   status(): string[];
 }
 
 /** A command that people can write. Each has a row in the table of commands.ts. */
 export interface CommandRow extends CommandHint {
-  /** What may or must follow its name. */
+  /** The arguments that may or must follow its name. */
   takes: string;
   run(command: Command, words: readonly string[], deps: CommandDeps): Promise<Answer>;
 }
@@ -44,11 +44,11 @@ export interface CommandRow extends CommandHint {
 /** How long something may be snoozed or muted. */
 export const [shortestMs, longestMs] = [60_000, 7 * 86_400_000];
 
-/** Whether tapfix speaks in this chat at all: who adds it to another one learns nothing there. */
+/** Whether tapfix is configured for this chat. In any other chat it reveals nothing. */
 export const isOurChat = ({ channel, place }: Command, { current }: CommandDeps): boolean =>
   everyChat(current()).some((one) => one.channel === channel && one.chat === place.chat);
 
-/** Told in this chat, or to be told there; what a newer proposal replaced is not. */
+/** Remediations posted in this chat, or to be posted there, without those that a newer proposal replaced. */
 function postedHere({ channel, place }: Command, { fixes, current, noticesWith }: CommandDeps): Remediation[] {
   const all = fixes();
   const replaced = new Set(all.map(({ spec }) => spec.follows?.uid));
@@ -63,16 +63,16 @@ export const openHere = (command: Command, deps: CommandDeps): Remediation[] =>
 
 type Found = { ok: true; fix: Remediation; rest: string[] } | Refusal;
 
-/** What it is looked for: the more comes of it, the surer it must be which one is meant. */
+/** The purpose of the search. The more serious the consequence, the clearer it must be which one is meant. */
 interface Purpose {
   isFor: 'looking' | 'attention' | 'deciding';
-  /** What is written after the name is a reason, in anybody's words; otherwise it might be a name. */
+  /** The text after the name is a reason, in anybody's words. Without this, it might be a name. */
   reason?: true;
 }
 
 /**
- * By the card that it is a reply to, its name or its workload's name, or because nothing else is open; `rest` is what
- * else was written.
+ * Finds the fix by the card that the command replies to, by its name or its workload's name, or because nothing else is
+ * open; `rest` is the remaining text.
  */
 export function findFix(command: Command, words: readonly string[], deps: CommandDeps, purpose: Purpose): Found {
   const here = postedHere(command, deps);
@@ -102,7 +102,7 @@ function anywhere(
     : refuse('NotUnderstood', 'Say which: reply to its card, or write its name; /open says what there is.');
 }
 
-/** Where only one is open nobody has to say which, unless what was written might be another one's name. */
+/** If only one is open, nobody has to name it, unless the text might be the name of another one. */
 function theOnlyOne(
   command: Command,
   [word]: readonly string[],
@@ -123,8 +123,8 @@ function theOnlyOne(
 const writingMs = 60_000;
 
 /**
- * People write of what they saw: if another one was open until just now they may mean that. A storm's message does not
- * show what would be done.
+ * People write about what they saw: if another one was open until just now, they may mean that one. A storm's message
+ * does not show what would be done.
  */
 function wasReadHere({ spec }: Notice, here: readonly Remediation[], nowMs: number): boolean {
   const isLongAgo = (time: string | undefined): boolean => nowMs - Date.parse(time ?? '') >= writingMs;
@@ -134,7 +134,7 @@ function wasReadHere({ spec }: Notice, here: readonly Remediation[], nowMs: numb
   return spec.form !== 'storm' && here.filter(isSettled).every(wasOverLongAgo);
 }
 
-/** Whoever replies to a card speaks of that one: no word makes it another's. */
+/** A reply to a card is about that card: no word makes it about another one. */
 function amongThese(words: readonly string[], members: readonly Remediation[]): Found {
   const [word = '', ...rest] = words;
   const open = byName(word, members);
@@ -150,7 +150,7 @@ const theOne = (some: readonly Remediation[], rest: readonly string[]): Found =>
 
 const fullName = ({ metadata }: Remediation): string => `${metadata.namespace}/${metadata.name}`;
 
-/** As a phone writes it: with a capital, and a comma after it. */
+/** Accepts a name as a phone writes it: with a capital letter, and a comma after it. */
 const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]+$/, '');
 
 const isNamed = (fix: Remediation, word: string): boolean => [fix.metadata.name, fullName(fix)].includes(plain(word));
@@ -160,13 +160,13 @@ const isCalled = (fix: Remediation, word: string): boolean => {
   return isNamed(fix, word) || [name, `${fix.metadata.namespace}/${name}`].includes(plain(word));
 };
 
-/** What is over goes by its own name only: its workload may have been in trouble many times. */
+/** A settled one is found by its own name only: its workload may have been broken many times. */
 function byName(word: string, here: readonly Remediation[]): Remediation[] {
   const exact = here.filter((fix) => isNamed(fix, word));
   return exact.length > 0 ? exact : here.filter((fix) => !isSettled(fix) && isCalled(fix, word));
 }
 
-/** undefined: it is no reply, or none to a card. */
+/** undefined if it is not a reply, or not a reply to a card. */
 function repliedTo(command: Command, here: readonly Remediation[], deps: CommandDeps): Remediation[] | undefined {
   const card = cardRepliedTo(command, deps);
   const uids = new Set(card?.spec.members.map(({ uid }) => uid));
@@ -185,7 +185,10 @@ const notOnThatCard = (fix: Remediation, other: string): Refusal =>
     `Say which: that card is about ${fullName(fix)}, not about ${other.slice(0, 60)}; reply to the other card, or write its name without a reply.`,
   );
 
-/** The card of it in this chat, if there is one: that which was replied to before others, and a reminder only if there is nothing else. */
+/**
+ * Its card in this chat, if there is one: the one replied to comes first, and a reminder is used only if there is
+ * nothing else.
+ */
 export function cardOf(command: Command, fix: Remediation, deps: CommandDeps): Notice | undefined {
   const { channel, place } = command;
   const isHere = ({ spec, status }: Notice): boolean =>
@@ -196,9 +199,9 @@ export function cardOf(command: Command, fix: Remediation, deps: CommandDeps): N
   return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
 }
 
-/** What is on the phone is what there is: whoever writes "approve" has nothing else to go by. */
+/** Whether the card on the phone shows the current state: it is all that a person who writes "approve" can go by. */
 export function isUpToDate(card: Notice, deps: CommandDeps): boolean {
-  if (card.spec.form === 'reminder') return false; // never edited: it shows nothing of what would be done
+  if (card.spec.form === 'reminder') return false; // never edited, and it does not show what would be done
   const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = deps;
   const uids = new Set(card.spec.members.map(({ uid }) => uid));
   const members = fixes().filter(({ metadata }) => uids.has(metadata.uid));

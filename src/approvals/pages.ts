@@ -15,13 +15,13 @@ import { asShown } from '../notices/plan/unwatched.ts';
 import { refuse } from './rules.ts';
 import type { VerbResult } from './verbs.ts';
 
-/** So many at once: the cluster has other things to do just then. */
+/** Only this many at once, because the cluster is busy at such a time. */
 const atOnce = 4;
 
 /**
- * "I'm on it" for everything that a message tells of. Each is judged and written down as if it had been pressed alone;
- * the presser is answered as soon as the first is, and the others follow. Where somebody may not decide, nothing is said
- * in their name. undefined: there is nobody to be on.
+ * "I'm on it" for every member of a message. Each is checked and recorded as if it had been pressed alone. The presser
+ * gets an answer as soon as the first is recorded, and the others follow. In namespaces where this person may not
+ * decide, nothing is recorded in their name. undefined if there is no incident to take.
  */
 async function acknowledgeAll(
   press: Press,
@@ -60,7 +60,7 @@ async function inTurns(fixes: readonly Remediation[], say: (fix: Remediation) =>
 /** A Notice as it is on the phone. */
 interface PostedNotice {
   notice: Notice;
-  /** The vendor's id of it. */
+  /** The vendor's id of the message. */
   message: string | undefined;
   members: Remediation[];
 }
@@ -74,21 +74,22 @@ export interface PagesDeps {
   ownNamespace: string;
   confirms: Questions;
   posted(notice: string): PostedNotice | undefined;
-  /** Who decides about everything else, and about what was pressed on a page. */
+  /** Handles all other presses, and the buttons on a page. */
   onPress(press: Press): Promise<Answer>;
-  /** One audit line, counted; returns what is said. */
+  /** Writes one audit line and counts it; returns the answer. */
   audit(interaction: Interaction, said: VerbResult): Answer;
 }
 
 const unknown = refuse('UnknownMessage', 'tapfix does not know this message here; nothing was done.');
 const nothingRemains = refuse('AlreadyDecided', 'You are on it already, or it is over.');
 
-/** Longest that a page waits to say how a decision went; the next time it is looked at it says so anyway. */
+/** The longest time a page waits to show the result of a decision. The next view of the page shows it anyway. */
 const readingMs = 1_000;
 
 /**
- * "Show all" and everything that is pressed on what it shows. Nothing is kept: the button says which Notice and which
- * page. A page is good only in the chat of its Notice; what is pressed on it is judged as if it were pressed there.
+ * Handles "Show all" and every press on the pages it shows. No state is kept: the button carries the Notice and the
+ * page. A page works only in the chat of its Notice, and a press on it is checked as if it were made on the Notice's
+ * message.
  */
 export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> {
   const { clock, current } = deps;
@@ -106,12 +107,12 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
     const inPlace = press.message !== message;
     if (!inner) return { say: '', alert: false, show: render(posted, posted.members, ref), inPlace };
     const answer = await deps.onPress({ ...press, data: inner, message });
-    // An answer that shows something of its own is about that; a press on the card itself is no page's.
+    // If the answer shows something of its own, that is shown. A press on the card itself is not on a page.
     if (answer.show || !inPlace) return answer;
     return { ...answer, show: render(posted, await freshly(posted, inner), ref), inPlace };
   }
 
-  /** Only on the message itself: it says how many they are. */
+  /** Only on the message itself, because that shows how many they are. */
   async function onAll(press: Press, posted: PostedNotice | undefined): Promise<Answer> {
     const isOn = posted !== undefined && isAtHome(press, posted) && press.message === posted.message;
     if (!isOn) return deps.audit(press, unknown);
@@ -125,7 +126,7 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
     return composePage(asShown(members, context), context, ref);
   }
 
-  /** The watch has not told of it yet, and the page should not offer again what was decided just now. */
+  /** The watch has not delivered the change yet, and the page should not offer again what was just decided. */
   async function freshly({ members }: PostedNotice, inner: string): Promise<Remediation[]> {
     const uid = decodePress(inner)?.uid;
     const known = members.find(({ metadata }) => metadata.uid === uid);
@@ -139,7 +140,7 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
   return onPress;
 }
 
-/** In the chat that the Notice speaks in; on its message, or on one that the vendor says is ours. */
+/** True in the Notice's chat, on its message or on one that the vendor says is ours. */
 const isAtHome = (
   { channel, place, message, ours }: Press,
   { notice: { spec }, message: own }: PostedNotice,

@@ -12,10 +12,10 @@ import { byWhoMayDecide, entryFor, type PressFacts, type Refusal, refuse, type R
 import type { SubjectAccess } from './subject-access.ts';
 import { type Desk, type Request, type VerbResult, verbs } from './verbs.ts';
 
-/** `entry` is the line of the approvers' list that allows it, none at the console. */
+/** `entry` is the line of the approvers' list that allows it; undefined at the console. */
 type Verdict = Refusal | { ok: true; entry: Approver | undefined };
 
-/** The chain: the first refusal wins and is what the presser reads. */
+/** The chain: the first refusal wins, and the presser reads it. */
 export function authorise(facts: PressFacts, rules: readonly Rule[]): Verdict {
   const { fix } = facts;
   if (!fix) return refuse('Gone', 'This proposal is gone; nothing was done.');
@@ -34,25 +34,25 @@ export interface ApprovalsDeps extends Desk {
   subjectAccess: SubjectAccess;
   /** tapfix's own namespace. */
   ownNamespace: string;
-  /** For counting. */
+  /** For metrics. */
   onDecision?(channel: ChannelName, result: string): void;
 }
 
 interface Approvals {
   onPress(press: Press): Promise<Answer>;
-  /** The same for what was written instead of pressed. */
+  /** The same for a written command. */
   handle(request: Request): Promise<Answer>;
-  /** One audit line about what no Remediation is concerned in; returns what is said. */
+  /** Writes one audit line that concerns no Remediation; returns the answer. */
   audit(interaction: Interaction, said: VerbResult): Answer;
 }
 
-/** A person waits with a thumb on the phone; chat vendors wait no longer either. */
+/** A person waits with a thumb on the phone, and chat vendors wait no longer either. */
 const patienceMs = 3_000;
 const mostTries = 3;
 
 const notRecorded = (why: string): Refusal =>
   refuse('NotRecorded', `${why}: the decision could not be recorded, press again.`);
-/** It may have arrived all the same. */
+/** The decision may have been recorded anyway. */
 const unclear = (why: string): Refusal =>
   refuse('NotRecorded', `${why}; if the decision was recorded this message will say so, else press again.`);
 
@@ -72,7 +72,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return answerOf(audit(press, fix, said));
   }
 
-  /** After the patience nothing more is started; a patch that is under way may still land, and the next reading decides. */
+  /**
+   * After the timeout nothing more is started. A patch that is under way may still succeed, and the next reading
+   * decides.
+   */
   async function decideInTime(
     work: (late: AbortSignal) => Promise<VerbResult>,
     onLate: (said: VerbResult) => void,
@@ -95,7 +98,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       allowed ??= verb.reads ?? (await rbacAllows(who.entry, fix!));
       if (!allowed) return refusedByRbac(who.entry, fix!);
       if (late.aborted) break;
-      const facts = factsOf(request, fix); // it took a moment to ask
+      const facts = factsOf(request, fix); // asking RBAC took a moment
       const verdict = authorise(facts, verb.rules);
       if (!verdict.ok) return verdict;
       const said = await verb.act({ ...request, fix: fix!, notice: facts.notice!, late }, deps);
@@ -104,7 +107,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return notRecorded('Too many changes at once');
   }
 
-  /** The live object, never the watch's memory: two people may press at the same time. */
+  /** The live object, never the watch's copy: two people may press at the same time. */
   async function fresh(seen: Remediation): Promise<Remediation | undefined> {
     const { namespace, name, uid } = seen.metadata;
     const live = await api.get<Remediation>({ kind: 'Remediation', ...(namespace && { namespace }), name });
@@ -120,7 +123,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return { press, payload, fix, notice, armed, isUnwatched, config, nowMs, timeZone: deps.timeZone };
   }
 
-  /** What an answer showed is as good as the card, where that is in the same chat; a reminder shows no buttons. */
+  /** A message shown as an answer counts like the card, if that is in the same chat. A reminder has no buttons. */
   function noticeOf({ channel, place, message, ours }: Press, uid: string): Notice | undefined {
     const own = deps.noticeAt(channel, place, message);
     const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
@@ -134,7 +137,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   function audit(press: Interaction, fix: Remediation | undefined, said: VerbResult): VerbResult {
     deps.onDecision?.(press.channel, said.ok ? said.decision : said.reason);
-    // A decision at the console is in a Kubernetes user's own name: the controller writes those down.
+    // A decision at the console is made as a Kubernetes user: the controller writes the audit line for those.
     if (press.channel === 'console' && said.ok && ['Approved', 'Rejected'].includes(said.decision)) return said;
     log.info(
       {

@@ -17,12 +17,12 @@ import { areOnePerson, entriesOf, mayDecideIn, nameOf } from '../notices/cards/p
 import { timesIn } from '../notices/cards/times.ts';
 import { type Payload, shownHash } from '../notices/payload.ts';
 
-/** Everything a press is judged by: the live Remediation and the configuration in force at this moment. */
+/** Everything that decides about a press: the live Remediation and the current configuration. */
 export interface PressFacts {
   press: Press;
   payload: Payload;
   fix: Remediation | undefined;
-  /** The message the button hangs on. */
+  /** The message that has the button. */
   notice: Notice | undefined;
   armed: Question | undefined;
   /** Its namespace is no longer watched. */
@@ -144,7 +144,7 @@ export const isAllowed: Rule = ({ fix, config }) =>
     ? undefined
     : refuse('ActionNotAllowed', `${fix.spec.action?.type} is switched off in the configuration; nothing was done.`);
 
-/** Of its own proposals tapfix makes another one where the target is not what it was; people's are theirs. */
+/** If the target has changed, tapfix replaces its own proposals with a new one, but not those of people. */
 export function hasChanged(fix: Remediation): Refusal {
   const { kind } = fix.spec.incident.object;
   const next = isProposedByProgram(fix) ? ' A new proposal follows.' : '';
@@ -169,22 +169,22 @@ export const wasAsked: Rule = ({ payload, armed, press, config }) => {
     : undefined;
 };
 
-/** What is over needs nobody; what failed or ran out is not over for people. */
+/** A settled incident needs nobody. One that failed or expired is not over for people. */
 export const needsSomebodyStill: Rule = ({ fix }) =>
   isSettled(fix) && !isUnattended(fix)
     ? refuse('AlreadyOver', 'This is over; there is nothing to do any more.')
     : undefined;
 
-/** Only what nobody decided, or what failed, while it is still broken. */
+/** Only those that nobody decided, or that failed, while still broken. */
 export const mayBeRepeated: Rule = ({ fix }) => {
   if (isCleared(fix)) return refuse('AlreadyOver', 'It is over; there is nothing to propose.');
   if (mayBeProposedAgain(fix)) return undefined;
   return refuse('NotToBeRepeated', 'Only what nobody decided in time, or what failed, is proposed again.');
 };
 
-/** Who may decide here at all, whatever it is about. */
+/** Rules about who may decide here, whatever the decision is. */
 export const byWhoMayDecide: readonly Rule[] = [hangsOnAKnownMessage, isAKnownPerson, mayDecideHere, isWatchedHere];
 
-/** The line of the approvers' list that allows it; none at the console. */
+/** The line of the approvers' list that allows it; undefined at the console. */
 export const entryFor = (facts: RuleFacts): Approver | undefined =>
   entriesOf(facts.config, facts.press.channel, facts.press.by).find((entry) => mayDecideIn(entry, namespaceOf(facts)));

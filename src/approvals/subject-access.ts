@@ -3,7 +3,7 @@ import type { Api, KubeObject } from '../kube/api.ts';
 import { group } from '../kube/remediation.ts';
 import { apiVersionOf, resources } from '../kube/resources.ts';
 
-/** May this Kubernetes user approve in this namespace? RBAC rules the chat, without impersonation. */
+/** May this Kubernetes user approve in this namespace? So RBAC governs the chat, without impersonation. */
 export type SubjectAccess = (approver: Approver, namespace: string) => Promise<boolean>;
 
 export const createSubjectAccess =

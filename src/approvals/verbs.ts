@@ -37,7 +37,7 @@ import {
 
 type ProposeAgain = (fix: Remediation) => Promise<Again>;
 
-/** What the presser reads. */
+/** The answer that the presser reads. */
 function proposedAgain(
   again: Again,
   localised: (text: string) => string,
@@ -61,51 +61,51 @@ function proposedAgain(
   }
 }
 
-/** What somebody wants done: a press, or a command that means the same. */
+/** A person's request: a press, or a command that means the same. */
 export interface Request {
   press: Press;
   payload: Payload;
   /** Why it is rejected. */
   note?: string;
-  /** For how long it is snoozed. */
+  /** How long it is snoozed. */
   forMs?: number;
 }
 
-/** One that the rules let pass. */
+/** A request that the rules allow. */
 interface Case extends Request {
   fix: Remediation;
-  /** The message it hangs on. */
+  /** The message that has the button. */
   notice: Notice;
-  /** The presser has had an answer: nothing is begun after that. */
+  /** Aborted once the presser has had an answer: nothing is started after that. */
   late: AbortSignal;
 }
 
-/** What all verbs are handed. */
+/** Everything that verbs may use. */
 export interface Desk {
   api: Pick<Api, 'get' | 'page' | 'patch'>;
   clock: Clock;
   current: () => Config;
   confirms: Confirms;
   timeZone: string;
-  /** The target as it is now: what the fix would do to it, or why it would not. */
+  /** Reads the current target: what the fix would do to it, or why it would not. */
   prepare(fix: Remediation): Promise<Prepared>;
-  /** From a fresh reading: a successor, or why there is none. */
+  /** From a fresh reading: a successor, or the reason why there is none. */
   proposeAgain: ProposeAgain;
 }
 
-/** `decision` is a metric's label and a word of the audit line. */
+/** `decision` is a metric label and a field of the audit line. */
 export type VerbResult = Refusal | ({ ok: true; decision: string; say: string } & Pick<Answer, 'show' | 'inPlace'>);
 
-/** A verb is what a button means: its rules, and what it does. Each has a row in the table below. */
+/** A verb is the meaning of a button: its rules, and what it does. Each has a row in the table below. */
 interface Verb {
   rules: readonly Rule[];
-  /** It only shows something: RBAC is not asked whether its reader may approve. */
+  /** It only shows something: RBAC is not asked whether the reader may approve. */
   reads?: true;
-  /** undefined: somebody changed the Remediation meanwhile, so it has to be judged again. */
+  /** undefined if somebody changed the Remediation meanwhile, so that it must be checked again. */
   act(one: Case, desk: Desk): Promise<VerbResult | undefined>;
 }
 
-/** Written only if nobody changed it since it was judged. undefined: somebody did. */
+/** Writes only if nobody changed it since it was checked. undefined if somebody did. */
 async function record(
   { metadata }: Remediation,
   change: { annotations?: Record<string, string>; spec?: object },
@@ -126,11 +126,11 @@ async function record(
   return said;
 }
 
-/** One page: in a storm there may be a hundred thousand, and somebody waits. */
+/** One page only: in a storm there may be a hundred thousand Events, and somebody is waiting. */
 const page = { limit: '250', fieldSelector: 'type=Warning' };
 const mostEvents = 8;
 
-/** The latest warnings about the broken object and what is named after it, the newest first. */
+/** The latest warnings about the broken object and about objects whose names start with its name, the newest first. */
 async function readEvents(api: Pick<Api, 'page'>, { metadata, spec }: Remediation): Promise<EventView[]> {
   const { name } = spec.incident.object;
   const { items } = await api.page('Event', metadata.namespace, page);
@@ -141,7 +141,7 @@ async function readEvents(api: Pick<Api, 'page'>, { metadata, spec }: Remediatio
     .slice(0, mostEvents);
 }
 
-/** "I'm on it": everybody sees who, and nobody is reminded any more. Whoever says it later takes over. */
+/** "I'm on it": everybody sees who, and nobody is reminded any more. The next person who presses it takes over. */
 const acknowledge: Verb = {
   rules: [...byWhoMayDecide, needsSomebodyStill],
   async act({ press, fix }, desk) {
@@ -157,7 +157,7 @@ const acknowledge: Verb = {
   },
 };
 
-/** Once more, from a fresh reading: the successor takes over the message. */
+/** Proposes it again from a fresh reading: the successor takes over the message. */
 const again: Verb = {
   rules: [...byWhoMayDecide, mayBeRepeated],
   act: async ({ fix }, { proposeAgain, clock, timeZone }) =>
@@ -182,7 +182,7 @@ const approve: Verb = {
   act: (one, desk) => afterComparing(one, desk, asksOnceMore(one.fix, desk) ? ask : approved),
 };
 
-/** "Yes, delete...": by who was asked. */
+/** "Yes, delete...", pressed by the person who was asked. */
 const confirm: Verb = { rules, act: (one, desk) => afterComparing(one, desk, approved) };
 
 const asksOnceMore = ({ spec }: Remediation, { current }: Desk): boolean =>
@@ -190,7 +190,7 @@ const asksOnceMore = ({ spec }: Remediation, { current }: Desk): boolean =>
 
 type Act = (one: Case, desk: Desk) => Promise<VerbResult | undefined>;
 
-/** People approve what they saw: the live target is compared here, and once more when the fix is applied. */
+/** People approve what they saw: the live target is compared here, and again when the fix is applied. */
 async function afterComparing(one: Case, desk: Desk, act: Act): Promise<VerbResult | undefined> {
   const changed = await notAsShown(one.fix, desk);
   if (changed) return changed;
@@ -219,7 +219,10 @@ function consequenceOf(fix: Remediation): string {
   }
 }
 
-/** The question is left to run out: a decided card no longer shows it, and asking for it anew would edit it twice. */
+/**
+ * The question is not cancelled but runs out: a decided card no longer shows it, and cancelling it would edit the card
+ * twice.
+ */
 async function approved({ press, fix }: Case, desk: Desk): Promise<VerbResult | undefined> {
   const approval: Approval = { state: 'Approved', by: press.by, at: iso(desk.clock.now()), via: press.channel };
   return record(fix, { spec: { approval } }, desk, {
@@ -229,7 +232,7 @@ async function approved({ press, fix }: Case, desk: Desk): Promise<VerbResult | 
   });
 }
 
-/** No, after all: a question is its presser's own. */
+/** No, after all. Only the person who was asked can go back. */
 const back: Verb = {
   rules: [...byWhoMayDecide, isStillPending, isInTime, wasAsked],
   async act({ fix }, { confirms }) {
@@ -238,7 +241,7 @@ const back: Verb = {
   },
 };
 
-/** For everybody who reads this chat: what did not fit on the card. */
+/** For everybody who reads this chat: everything that did not fit on the card. */
 const details: Verb = {
   rules: [hangsOnAKnownMessage],
   reads: true,
@@ -250,10 +253,10 @@ const details: Verb = {
   },
 };
 
-/** As much as the resource holds. */
+/** As much as the resource can hold. */
 const longestNote = 512;
 
-/** Saying no needs no rehearsal. */
+/** A rejection needs no rehearsal. */
 const reject: Verb = {
   rules: [...byWhoMayDecide, isStillPending, isInTime],
   async act({ press, fix, note = '' }, desk) {
@@ -267,7 +270,7 @@ const reject: Verb = {
 
 const usuallyMs = 3_600_000;
 
-/** No sound until then; the card itself goes on changing. */
+/** No sound until then; the card itself is still edited. */
 const snooze: Verb = {
   rules: [...byWhoMayDecide, needsSomebodyStill],
   async act({ fix, forMs = usuallyMs }, desk) {
@@ -281,7 +284,7 @@ const snooze: Verb = {
   },
 };
 
-/** What each letter of a button's payload (notices/payload.ts) does. */
+/** The verb for each letter of a button's payload (notices/payload.ts). */
 export const verbs: Readonly<Record<Letter, Verb>> = {
   a: approve,
   c: confirm,

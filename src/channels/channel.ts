@@ -13,7 +13,7 @@ export interface Interaction {
   channel: ChannelName;
   /** "telegram:123456789"; on the console the kubeconfig's user. */
   by: string;
-  /** How the vendor calls that person; only for logs. */
+  /** The vendor's name for that person; only for logs. */
   name: string;
   place: Place;
 }
@@ -22,36 +22,42 @@ export interface Interaction {
 export interface Press extends Interaction {
   message: string;
   data: string;
-  /** The vendor vouches that tapfix wrote the message: its own card, or what an answer showed, which no Notice knows. */
+  /**
+   * The vendor guarantees that tapfix wrote the message: its own card, or a message shown as an answer, which has no
+   * Notice.
+   */
   ours?: true;
 }
 
 /** Somebody wrote "/open" or "@tapfix open" or "/tapfix open". */
 export interface Command extends Interaction {
-  /** What was written, without whatever made it a command: "snooze api-3f9a1c-1 1h". */
+  /** The text without the part that made it a command: "snooze api-3f9a1c-1 1h". */
   text: string;
   /** The message it is a reply to. */
   replyTo?: string;
 }
 
 export interface Answer {
-  /** Empty: the press is answered without a word. */
+  /** Empty: the press is answered without text. */
   say: string;
-  /** Must be seen: a refusal, not a confirmation. */
+  /** It must be seen: a refusal, not a confirmation. */
   alert: boolean;
-  /** More than a few words: for the eyes of who asked where the vendor can do that, else without a sound. */
+  /**
+   * More than a few words. Only the person who asked sees it where the vendor can do that; elsewhere it is posted
+   * without a sound.
+   */
   show?: Message;
-  /** The press came from something shown: that is changed, nothing new is shown. */
+  /** The press came from a message shown as an answer: that message is edited, and nothing new is shown. */
   inPlace?: boolean;
 }
 
-/** What may be written, for the vendor to list. */
+/** A command that people may write, for the vendor's list. */
 export interface CommandHint {
   name: string;
   does: string;
 }
 
-/** Who decides what becomes of it. */
+/** The code that decides what to do with a press or a command. */
 export interface Handlers {
   onPress(press: Press): Promise<Answer>;
   onCommand(command: Command): Promise<Answer>;
@@ -63,7 +69,7 @@ export interface ChannelHealth {
   detail: string;
 }
 
-/** It cannot be posted there: that chat has another id since. What was posted before stays where it is. */
+/** The message cannot be posted there because the chat has a new id. Earlier messages stay in the old chat. */
 export class ChatMoved extends Error {
   override readonly name = 'ChatMoved';
   readonly to: string;
@@ -75,11 +81,14 @@ export class ChatMoved extends Error {
 
 export interface Channel {
   readonly name: ChannelName;
-  /** What an earlier process showed may be off the screen: what is still to be decided is shown again. */
+  /** True if messages of an earlier process may be off the screen. Those still to be decided are shown again. */
   readonly forgets?: boolean;
-  /** The id that this chat has now, where vendors change them: as far as it is known. */
+  /** The current id of this chat, as far as it is known, for vendors that change ids. */
   chatNow?(chat: string): string;
-  /** Returns the vendor's id of the message. Throws RetryLater when it may be tried again, ChatMoved when it belongs elsewhere. `replyTo`: the message it answers. */
+  /**
+   * Returns the vendor's id of the message. Throws RetryLater when it may be retried, ChatMoved when it belongs in
+   * another chat. `replyTo` is the message it answers.
+   */
   post(place: Place, message: Message, replyTo?: string): Promise<string>;
   /** An identical edit and a message that is gone are not errors. */
   edit(place: Place, id: string, message: Message): Promise<void>;
@@ -93,7 +102,7 @@ interface Pace {
   maxConcurrent: number;
 }
 
-/** The same channel with its vendor calls spread out. It only delays: the limits of section "Telling" are the outbox's. */
+/** The same channel with its vendor calls spread out. It only delays; the limits on messages belong to the outbox. */
 export function paced(channel: Channel, { minTimeMs, maxConcurrent }: Pace): Channel {
   const limiter = new Bottleneck({ minTime: minTimeMs, maxConcurrent });
   return {

@@ -7,14 +7,14 @@ import type { Channel, ChannelName } from './channel.ts';
 
 export type Channels = ReadonlyMap<ChannelName, Channel>;
 
-/** What a channel is made of; chats and routes are read each time, and tokens as well. */
+/** The settings that a channel is built from. Chats, routes and tokens are read at each use. */
 const madeOf = ({ telegram, slack, console }: Config['channels']): Record<ChannelName, unknown> => ({
   telegram: telegram?.apiRoot,
   slack: slack?.apiUrl,
   console: console && true,
 });
 
-/** Those that the new configuration names: the same ones where nothing changed for them, new ones otherwise. */
+/** The channels that the new configuration names: the same ones where nothing changed for them, new ones otherwise. */
 export async function rebuildChannels(
   running: Channels,
   before: Config,
@@ -31,16 +31,16 @@ export async function rebuildChannels(
 
 interface ChannelsDeps {
   config: Config;
-  /** Those that the configuration in force names, which may be another one later. */
+  /** The chats in the current configuration, which may change later. */
   chatsOf: (channel: ChannelName) => readonly string[];
   clock: Clock;
   log: Log;
-  /** The user of our own credentials: who presses on the console. */
+  /** The user of our own credentials: a press on the console is theirs. */
   identity: string;
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** One row per channel; what is not configured is not even loaded. */
+/** One row per channel. A channel that is not configured is not even loaded. */
 export async function createChannels({
   config,
   chatsOf,
@@ -66,7 +66,7 @@ export async function createChannels({
   }
   if (console) {
     const { createConsole } = await import('./console/console.ts');
-    // A ServiceAccount is not a person: it may show a card, not decide on it.
+    // A ServiceAccount is not a person: it may show a card, but not decide on it.
     const by = identity.startsWith('system:serviceaccount:') ? undefined : identity;
     channels.set('console', createConsole({ input: process.stdin, output: process.stdout, by, log }));
   }

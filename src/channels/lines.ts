@@ -10,5 +10,5 @@ export const dots: Readonly<Record<Dot, string>> = {
   warning: '⚠️',
 };
 
-/** Said after "put it back with", before the command that stands in for one that has no room. */
+/** Follows "put it back with", before a shorter command that replaces one that does not fit. */
 export const insteadOfCommand = 'a command too long for this message; this prints it:';

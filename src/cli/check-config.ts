@@ -17,7 +17,7 @@ export interface CheckConfigOptions {
   context?: string;
 }
 
-/** Prints what tapfix would run with; a bad file throws the UserError that lists all its problems. */
+/** Prints the effective configuration; a bad file throws the UserError that lists all its problems. */
 export async function runCheckConfig(
   { file, context }: CheckConfigOptions,
   io: { print(text: string): void },
@@ -30,7 +30,7 @@ export async function runCheckConfig(
   return 0;
 }
 
-/** Of every class, your own included: the file need not name any. */
+/** The settings of every class, including your own: the file need not name any. */
 function classesInForce(config: Config): object {
   const names = new Set([...classNames, ...config.extraReasons.map((extra) => extra.class)]);
   const rules = [...names].map((name) => {
@@ -52,7 +52,7 @@ async function matchingIn(context: string, config: Config): Promise<string[]> {
   }
 }
 
-/** Which namespaces are watched with this configuration at this moment, as comments: the rest of the page is YAML. */
+/** The namespaces that this configuration matches now, as comments, because the rest of the output is YAML. */
 export async function namespacesNow(reader: Pick<Reader, 'list'>, config: Config, own: string): Promise<string[]> {
   const { include } = config.namespaces;
   const all = await reader.list<KubeObject>('Namespace').catch(ifForbidden(undefined));

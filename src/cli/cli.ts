@@ -7,13 +7,16 @@ import type { ManifestsOptions } from './manifests.ts';
 import type { ReplayOptions } from './replay.ts';
 
 export interface Io {
-  /** One text on standard output; the newline is added. */
+  /** Prints one text on standard output; the newline is added. */
   print(text: string): void;
   /** The same on standard error. */
   complain(text: string): void;
-  /** Aborts when the process is asked to stop (SIGTERM, SIGINT); before it is asked for, that ends the process. */
+  /**
+   * Aborts when the process is asked to stop (SIGTERM, SIGINT). Until this is first called, those signals end the
+   * process.
+   */
   stopSignal(): AbortSignal;
-  /** Asks for the same from within: a terminal in raw mode hands Ctrl-C over as a key. */
+  /** Asks for the same from inside: a terminal in raw mode delivers Ctrl-C as a key. */
   stop(): void;
 }
 
@@ -24,7 +27,7 @@ export interface RunOptions {
   context?: string;
 }
 
-/** What the commands do. Each resolves to the exit code. */
+/** The implementations of the commands. Each resolves to the exit code. */
 export interface Commands {
   run(options: RunOptions, io: Io): Promise<number>;
   checkConfig(options: CheckConfigOptions, io: Io): Promise<number>;
@@ -34,7 +37,7 @@ export interface Commands {
   replay(options: ReplayOptions, io: Io): Promise<number>;
 }
 
-/** Loaded when called for: `--help` need not wait for a Kubernetes client. */
+/** Loaded when needed: `--help` does not wait for a Kubernetes client. */
 const realCommands: Commands = {
   run: async (options, io) => (await import('./run.ts')).runRun(options, io),
   checkConfig: async (options, io) => (await import('./check-config.ts')).runCheckConfig(options, io),
@@ -44,7 +47,7 @@ const realCommands: Commands = {
   replay: async (options, io) => (await import('./replay.ts')).runReplay(options, io),
 };
 
-/** The exit code of one command line, `words` being what follows the program's name. */
+/** The exit code of one command line; `words` is everything after the program's name. */
 export async function runCli(words: readonly string[], io: Io, commands: Commands = realCommands): Promise<number> {
   let exitCode = 0;
   const program = createProgram(io, commands, (code) => (exitCode = code));
@@ -57,7 +60,7 @@ export async function runCli(words: readonly string[], io: Io, commands: Command
   }
 }
 
-/** One line, and where to read on. */
+/** The error in one line, and where to read more. */
 const refusal =
   (command: string) =>
   (text: string, write: (line: string) => void): void => {
@@ -78,7 +81,9 @@ Environment:
 Example:
   TELEGRAM_BOT_TOKEN=... tapfix run --config config.yaml --context kind-dev`;
 
-/** Here and not from the demo itself, which would load a Kubernetes client for --help; a test compares them. */
+/**
+ * The names are listed here because importing the demo would load a Kubernetes client for --help; a test compares them.
+ */
 export const demoScenarios = ['rollout', 'quota', 'image', 'crash'] as const;
 
 const demoHelp = `
@@ -130,7 +135,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
     .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
     .addHelpText('after', runHelp)
     .action(async ({ config, role, context }: { config?: string; role: RunOptions['role']; context?: string }) => {
-      // Not a mandatory option of commander's: that is asked for before a mistyped one is named.
+      // Not one of commander's mandatory options: it would report the missing option before a mistyped one.
       if (config === undefined) return run.error("required option '--config <file>' not specified");
       if (context === '') return run.error('option --context needs the name of a context');
       finish(await commands.run({ configFile: config, role, ...(context !== undefined && { context }) }, io));
@@ -201,7 +206,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
       finish(await commands.replay({ file, configFile: config }, io));
     });
 
-  // Commander's own shows the whole help when it is asked about a command that there is not, and says nothing of that.
+  // Commander's own help command shows the whole help for an unknown command, and does not say that it is unknown.
   program
     .helpCommand(false)
     .command('help')

@@ -11,14 +11,14 @@ import type { Io } from './cli.ts';
 import { createTerminalLines } from './terminal-lines.ts';
 
 export interface DemoOptions {
-  /** One act alone; otherwise the tour. */
+  /** One act only; without it, the tour. */
   scenario?: string;
   yes: boolean;
   context?: string;
   image: string;
 }
 
-/** With --yes each card stands this long: enough to read it. */
+/** With --yes each card is shown this long: enough to read it. */
 const readingMs = 6_000;
 
 const nextSteps: readonly [what: string, shows: string][] = [
@@ -36,7 +36,7 @@ export async function runDemoCommand(options: DemoOptions, io: Io): Promise<numb
   const screen = createScreen({
     write: (text) => void stdout.write(text),
     isTTY: stdout.isTTY === true,
-    // The size of a terminal is 0 when nothing has set it.
+    // The size of a terminal is 0 if nothing has set it.
     get columns() {
       return stdout.columns || 80;
     },
@@ -45,7 +45,7 @@ export async function runDemoCommand(options: DemoOptions, io: Io): Promise<numb
     },
   });
   const signal = io.stopSignal();
-  process.once('SIGHUP', io.stop); // the terminal was closed: the demo still removes what it put on a cluster
+  process.once('SIGHUP', io.stop); // the terminal was closed: the demo still removes what it installed on a cluster
   const stage = await openStage(options, screen, signal);
   let exitCode = 1;
   let isPlaying = true;
@@ -83,7 +83,7 @@ function introduction(where: string, yes: boolean, width: number): string {
   return `${sentences.map((sentence) => wrap(sentence, '', '', width).join('\n')).join('\n')}\n`;
 }
 
-/** Two columns; in a narrow window what a step shows is on a line of its own. */
+/** Two columns; in a narrow window the description of a step is on its own line. */
 function stepsText(width: number): string {
   const columnWidth = Math.max(...nextSteps.map(([what]) => what.length)) + 4;
   const isWide = nextSteps.every(([, shows]) => 2 + columnWidth + shows.length <= width);
@@ -99,7 +99,7 @@ async function openStage({ context, image }: DemoOptions, screen: Screen, signal
   return openClusterStage({ context, image, clock: systemClock, signal, print: screen.print });
 }
 
-/** Prints only trouble. The card shows everything else. At the end a call that is cut off is no trouble. */
+/** Prints only trouble, because the card shows everything else. A call that is cut off at the end is not trouble. */
 function quietLog({ cluster, namespace }: DemoStage, screen: Screen, isPlaying: () => boolean): Log {
   const show = createTerminalLines({ cluster, include: [namespace], timeZone: localTimeZone(), auditAsJson: false });
   return createLog({

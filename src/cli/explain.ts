@@ -19,11 +19,11 @@ export interface ExplainOptions {
   target: string;
   configFile?: string;
   context?: string;
-  /** Where a running watcher's operations server answers. */
+  /** The address of a running watcher's operations server. */
   watcher?: string;
 }
 
-/** `tapfix explain`: why there is, or is not, a message about something. It reads, and changes nothing. */
+/** `tapfix explain`: why there is, or is not, a message about something. It only reads and changes nothing. */
 export async function runExplain(options: ExplainOptions, io: { print(text: string): void }): Promise<number> {
   const target = parseTarget(options.target);
   const base = options.watcher === undefined ? undefined : watcherAddress(options.watcher);
@@ -63,7 +63,7 @@ interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
 
-/** The one that the watcher in the cluster was given; otherwise every namespace, and all defaults. */
+/** The configuration of the watcher in the cluster; if there is none, every namespace and all defaults. */
 async function clusterConfig(reader: Reader, namespace: string): Promise<{ config: Config; note: string }> {
   const where = `ConfigMap ${namespace}/tapfix-config`;
   const map = await readConfigMap(reader, namespace, 'tapfix-config');
@@ -79,13 +79,13 @@ async function clusterConfig(reader: Reader, namespace: string): Promise<{ confi
   };
 }
 
-/** What people muted in chat; who may not read that is told without it. */
+/** The globs that people muted in chat; empty for a user who may not read them. */
 async function mutedNow(reader: Reader, namespace: string): Promise<string[]> {
   const map = await readConfigMap(reader, namespace, mutesName);
   return mutesIn(map?.data?.[mutesKey], systemClock.now()).map(({ glob }) => glob);
 }
 
-/** undefined: it is not there, or not for you to read. */
+/** undefined if it does not exist, or you may not read it. */
 async function readConfigMap(reader: Reader, namespace: string, name: string): Promise<ConfigMap | undefined> {
   return reader.get<ConfigMap>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden(undefined));
 }

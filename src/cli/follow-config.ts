@@ -21,7 +21,7 @@ export interface FollowDeps {
 
 export interface Follow {
   current(): Config;
-  /** From here on changes of the file, and SIGHUP, are followed until the signal aborts. */
+  /** Follows changes of the file, and SIGHUP, from now on until the signal aborts. */
   start(deps: StartDeps): Reloads;
 }
 
@@ -31,7 +31,7 @@ interface StartDeps {
   signal: AbortSignal;
 }
 
-/** The configuration of a running process: what is in force, whether it can change, and what keeps it from changing. */
+/** The configuration of a running process: the current one, whether it can change, and what prevents a change. */
 export async function followConfig({
   file,
   text,
@@ -44,7 +44,7 @@ export async function followConfig({
   const frozen = await whyFrozen(file);
   const canChange = !(await isReadOnce(file));
   let look = (): void => undefined;
-  process.on('SIGHUP', () => look()); // from the first moment: without a listener it ends the process
+  process.on('SIGHUP', () => look()); // set at once: without a listener SIGHUP ends the process
   const listeners: Parameters<Reloads['subscribe']>[0][] = [];
   let build: (config: Config) => Promise<Channels> = async () => new Map();
   const live = createLiveConfig<Channels>({
@@ -85,7 +85,7 @@ export async function followConfig({
   };
 }
 
-/** For /readyz: which one is in force, and what is in the way of the next one. */
+/** For /readyz: which configuration is current, and what prevents the next one. */
 function stateOf(hash: string, problem: string | undefined, frozen: string | undefined) {
   const inForce = `in force: ${hash}`;
   if (problem) return { ok: false, detail: `${inForce}; the change in the file is refused: ${problem}` };

@@ -9,10 +9,13 @@ const registry = String.raw`(?:[a-z0-9]+(?:(?:\.|-+)[a-z0-9]+)*|\[[0-9a-f:]+\])(
 const part = String.raw`[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`;
 const tag = String.raw`[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}`;
 
-/** As the kubelet reads it: https://github.com/distribution/reference/blob/main/reference.go, with sha256 alone. */
+/**
+ * An image name as the kubelet reads it: https://github.com/distribution/reference/blob/main/reference.go, with sha256
+ * only.
+ */
 const image = new RegExp(`^(?:${registry}/)?${part}(?:/${part})*(?::${tag})?(?:@sha256:[0-9a-f]{64})?$`);
 
-/** Whether a node could pull something of this name. */
+/** Whether a node could pull an image of this name. */
 export const isImage = (name: string): boolean => image.test(name);
 
 export interface ManifestsOptions {
@@ -24,7 +27,7 @@ export interface ManifestsOptions {
 /** `tapfix manifests`: everything to apply, as one stream or as files. */
 export async function runManifests(options: ManifestsOptions, io: { print(text: string): void }): Promise<number> {
   const { namespace = defaults.namespace, image = defaults.image, out } = options;
-  // It ends up in names and in expressions of the admission policies.
+  // The namespace becomes part of names and of expressions in the admission policies.
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) {
     throw new UserError(`--namespace ${JSON.stringify(namespace)} is no name of a namespace: use a-z, 0-9 and -`, 2);
   }
@@ -55,7 +58,7 @@ async function writeAll(out: string, files: Map<string, string>, io: { print(tex
   }
 }
 
-/** Not by mkdir's own `recursive`: below /proc Node would try for ever. */
+/** mkdir's own `recursive` is not used: below /proc Node would retry for ever. */
 async function makeDirectory(path: string): Promise<void> {
   const parent = dirname(path);
   if (parent !== path && !existsSync(parent)) await makeDirectory(parent);

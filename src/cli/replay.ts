@@ -11,7 +11,7 @@ export interface ReplayOptions {
   configFile: string;
 }
 
-/** `tapfix replay`: what would have been said of recorded events, and why the rest was not. Offline. */
+/** `tapfix replay`: what would have been posted about recorded Events, and why the rest would not. Offline. */
 export async function runReplay(
   { file, configFile }: ReplayOptions,
   io: { print(text: string): void },

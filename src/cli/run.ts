@@ -29,13 +29,16 @@ export interface ConnectDeps {
   clock: Clock;
   log: Log;
   signal: AbortSignal;
-  /** Each failed attempt, in words. */
+  /** Called with the reason for each failed attempt. */
   onFailure(why: string): void;
 }
 
 const retryMs = 5_000;
 
-/** Who we are to the API server. It may be away when we start: said once, and asked again until it answers. */
+/**
+ * Our user name at the API server. The server may be away when we start: that is logged once, and we ask until it
+ * answers.
+ */
 export async function whoAmI({ api, clock, log, signal, onFailure }: ConnectDeps): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   let lastSaid = '';
@@ -62,7 +65,7 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   const clock = systemClock;
   const text = await readText(configFile);
   const config = configIn(text, configFile);
-  const signal = io.stopSignal(); // not before: reading a pipe cannot be cut short
+  const signal = io.stopSignal(); // not earlier: reading a pipe cannot be interrupted
   const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards(config) } : {});
   const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
   const metrics = createMetrics();
@@ -76,7 +79,7 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
     ...(role !== 'controller' && { ledger }),
   });
 
-  // Only with --expose-gc, as in the image.
+  // This works only with --expose-gc, as in the image.
   void runTidy({ clock, usage: processUsage, collect: globalThis.gc && (() => void globalThis.gc?.()) }, signal);
 
   let contact = { ok: false, detail: 'not reached yet' };
@@ -86,7 +89,7 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   const identity = await whoAmI({ api, clock, log, signal, onFailure });
 
   if (identity !== undefined) {
-    // The controller never talks to the internet.
+    // The controller never connects to the internet.
     const makeChannels = async (wanted: Config): Promise<Channels> =>
       role === 'controller'
         ? new Map()
@@ -126,7 +129,7 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   return 0;
 }
 
-/** A person reads cards on this terminal: what else there is to say is said in few words between them. */
+/** A person reads cards on this terminal, so log lines between them are short. */
 function besideTheCards({ cluster, namespaces: { include } }: Config): (line: string) => void {
   const auditAsJson = !process.stderr.isTTY;
   const show = createTerminalLines({ cluster, include, timeZone: localTimeZone(), auditAsJson });

@@ -1,4 +1,4 @@
-/** The parts of a log line that a person is shown. */
+/** The parts of a log line that a person sees. */
 interface Logged {
   level?: string;
   time?: string;
@@ -16,15 +16,18 @@ export interface TerminalOptions {
   cluster: string;
   include: readonly string[];
   timeZone: string;
-  /** Standard error is a file: whoever keeps decisions there wants all of them. */
+  /** True if standard error is a file: whoever records decisions there wants all of them. */
   auditAsJson: boolean;
 }
 
 const longestCause = 200;
 
-/** What is said between the cards on a terminal: the start, the end, trouble, decisions. The log is scrubbed by then. */
+/**
+ * The lines between the cards on a terminal: the start, the end, trouble, decisions. Secrets are removed from the log
+ * before.
+ */
 export function createTerminalLines(options: TerminalOptions): (line: string) => TerminalLine | undefined {
-  const broken = new Map<string, string>(); // watches that are, and why: an outage breaks all of them at once
+  const broken = new Map<string, string>(); // broken watches, and why: an outage breaks all of them at once
   const at = ({ time }: Logged, text: string): string => `${clockTime(time, options.timeZone)} ${text}`;
   const said = (text: string): TerminalLine => ({ to: 'stdout', text });
   const trouble = (text: string): TerminalLine => ({ to: 'stderr', text });
@@ -95,7 +98,7 @@ function causeOf({ err, error, reason }: Logged): string {
 
 const watchOf = ({ kind, namespace }: Logged): string => `${plain(kind)} ${plain(namespace)}`;
 
-/** One line, not too long, and nothing that a terminal would obey. */
+/** One line, not too long, and without control characters that a terminal would execute. */
 function plain(value: unknown): string {
   const text = String(value ?? '')
     .replace(/[\p{Cc}\s]+/gu, ' ')

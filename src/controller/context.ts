@@ -12,22 +12,24 @@ import type { Log } from '../lib/log.ts';
 import type { Derived, DeriveDeps, Subject } from '../proposals/derive.ts';
 import type { judgeRecovery } from './recovery.ts';
 
-/** What every part of the controller is born with. */
+/** The dependencies of every part of the controller. */
 export interface Deps {
   api: Api;
   clock: Clock;
   log: Log;
-  /** The configuration in force. */
+  /** The current configuration. */
   current(): Config;
   /** tapfix's own namespace. */
   namespace: string;
-  /** The user of our own credentials. On a laptop it is a person's, and what we propose is not their word for that. */
+  /**
+   * The user of our own credentials. On a laptop that is a person, but what we propose is not that person's decision.
+   */
   identity?: string | undefined;
   history: History;
   readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
-  /** The rule that says "recovered", if not the one of recovery.ts. */
+  /** The rule that decides "recovered", if not the one of recovery.ts. */
   judge?: typeof judgeRecovery | undefined;
-  /** undefined: the subject is gone. */
+  /** undefined if the subject is gone. */
   derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined>;
 }
 
@@ -55,7 +57,7 @@ export function parsedActionOf({ spec }: Remediation): ParsedAction | ActionRefu
 
 export type Lock = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** One at a time, in the order of asking; a failure of one does not concern the next. */
+/** Runs one at a time, in the order of asking. A failure of one does not affect the next. */
 export function createLock(): Lock {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -10,16 +10,18 @@ import { createRights } from './rights.ts';
 import { createSweeper } from './sweep.ts';
 
 export interface ControllerDeps extends Deps {
-  /** Whether this installation answers for it. A verdict of ours would stand in another's way. */
+  /**
+   * Whether this installation is responsible for it. A verdict of ours would get in the way of another installation.
+   */
   isOurs(fix: Remediation): boolean;
   metrics?: { phase(phase: string): void };
 }
 
 export interface Controller {
-  /** Everything there is: first, and after each relist. */
+  /** All Remediations: at the start, and after each relist. */
   onFixes(fixes: readonly Remediation[]): void;
   onFix(change: StoreChange<Remediation>): void;
-  /** Until the signal aborts; a pass that is under way is finished first. */
+  /** Runs until the signal aborts; a pass that is under way is finished first. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -32,7 +34,10 @@ interface Known extends Kept {
   isOfInterest: boolean;
 }
 
-/** Changes workloads, and alone writes `status.phase`. All it knows is in the Remediations; what it keeps is an index. */
+/**
+ * Changes workloads, and is the only writer of `status.phase`. Everything it knows is in the Remediations; in memory it
+ * keeps only an index.
+ */
 export function createController(deps: ControllerDeps): Controller {
   const { api, clock, log, current } = deps;
   const known = new Map<string, Known>();

@@ -39,30 +39,30 @@ export function beginExecution(
   return { startedAt: iso(nowMs), before, blocked, undo, stableSeconds, readyBefore };
 }
 
-/** All that a pass knows. What a phase has no rule about is not read and stays undefined. */
+/** Everything that a pass knows. A fact that the phase has no rule about is not read and stays undefined. */
 export interface ControlFacts {
   fix: Remediation;
   nowMs: number;
   config: Config;
-  /** Who we are ourselves. */
+  /** The user of our own credentials. */
   self?: string;
   /** The name of the Remediation that follows this one. */
   successor?: string;
   /** Why nothing may be changed in this namespace. */
   guard?: ActionRefusal;
-  /** The name of another Remediation that is at work on the same target. */
+  /** The name of another Remediation that is being applied to the same target. */
   busy?: string;
   live?: LiveHealth;
   prepared?: Prepared;
   trace?: Trace;
   /** Tries of this process that ended without a clear answer. */
   attempts?: number;
-  /** What came of the last of them. */
+  /** The error of the last try. */
   lastError?: string;
   stable?: Stable;
-  /** When as many as before the fix were last ready. */
+  /** The last time at which as many were ready as before the fix. */
   asManyAtMs?: number;
-  /** How many of what the fix is for are ready before it. */
+  /** How many were ready before the fix, among those that the fix is for. */
   readyBefore?: number;
 }
 
@@ -77,13 +77,13 @@ interface Move {
 export type ControlStep =
   | { do: 'nothing' }
   | { do: 'wait'; untilMs: number }
-  /** Preview and the check that we would propose the same. */
+  /** Make the preview, and check that we would propose the same. */
   | { do: 'rehearse' }
-  /** Persist a phase. Nothing of the cluster's is changed. */
+  /** Persist a phase. Nothing in the cluster is changed. */
   | Move
   /** Perform the fix, which Applying announced. */
   | { do: 'act' }
-  /** The fix is in place: nudge who waits, as long as that makes sense, then Applied. */
+  /** The fix is in place: nudge the waiting owners, as long as that makes sense, then Applied. */
   | { do: 'finish'; nudge: boolean };
 
 const move = (phase: Phase, reason: string, message: string): Move => ({ do: 'move', phase, reason, message });
@@ -93,10 +93,13 @@ const nothing: ControlStep = { do: 'nothing' };
 
 export const interrupted = 'the target was changed otherwise in the meantime; tapfix leaves it alone';
 
-/** An approval that could not be acted on for this long (we were down, the target was busy, it was not true) is history. */
+/**
+ * An approval that could not be acted on for this long is history (we were down, the target was busy, or the failure
+ * was not there).
+ */
 const longestApprovedMs = 10 * 60_000;
 
-/** An execution that could not be finished for this long is not taken up again. */
+/** An execution that could not be finished for this long is not resumed. */
 const longestApplyingMs = 10 * 60_000;
 
 /** Tries without a clear answer before an untouched target is left alone. */
@@ -144,7 +147,7 @@ export function decide(facts: ControlFacts, judge = judgeRecovery): ControlStep 
   }
 }
 
-/** The world moved on while nobody had decided. */
+/** The incident cleared, or a newer proposal replaced this one, while nobody had decided. */
 function overtaken({ fix, successor }: ControlFacts): ControlStep | undefined {
   const { reason = '', message = '' } = conditionOf(fix, 'IncidentCleared') ?? {};
   if (isCleared(fix) && ['Gone', 'Ended'].includes(reason))
@@ -155,7 +158,7 @@ function overtaken({ fix, successor }: ControlFacts): ControlStep | undefined {
   return undefined;
 }
 
-/** Rehearsed and checked once, before anyone is asked. */
+/** It is rehearsed and checked once, before anyone is asked. */
 export const needsRehearsal = (fix: Remediation): boolean =>
   !conditionOf(fix, 'Rehearsed') || isRehearsalUnclear(fix) || !conditionOf(fix, 'Confirmed');
 
@@ -181,7 +184,7 @@ function approved(facts: ControlFacts): ControlStep {
   const { fix, config, guard, live, prepared, busy, nowMs } = facts;
   if (guard) return failed(guard.reason, guard.say);
   const approvedAtMs = timeMs(conditionOf(fix, 'Approved')?.lastTransitionTime);
-  // What is healthy is watched until that has held: it comes to its own end.
+  // A healthy target is watched until it has held for the window, and is then Resolved.
   if (nowMs > approvedAtMs + longestApprovedMs && !live?.healthy) {
     const within = `it could not be applied within ${spokenDuration(longestApprovedMs)} of the approval`;
     return failed('TooLate', `${within}${because(live)}; nothing was changed`);
@@ -202,7 +205,8 @@ function approved(facts: ControlFacts): ControlStep {
   if (prepared.targetHash !== fix.status?.preview?.targetHash) {
     return failed('TargetChanged', 'the target has changed since this was shown; nothing was changed');
   }
-  // Not at this moment: between two tries of a ReplicaSet the quota has room, or nothing crashes just now.
+  // Wait, because this may hold only for a moment: between two tries of a ReplicaSet the quota has room, or nothing
+  // crashes right now.
   if (busy || !isStillWrong(facts, live)) return wait(nowMs + pollMs);
   return {
     do: 'move',
@@ -214,15 +218,16 @@ function approved(facts: ControlFacts): ControlStep {
 }
 
 /**
- * What a program proposed is for one kind of failure, and that must be what is wrong now. A person who proposes has
- * looked: that it is not healthy is enough.
+ * A program proposes a fix for one class of failure, and that class must be wrong now. A person who proposes has looked
+ * at it, so it is enough that it is not healthy.
  */
 const isStillWrong = ({ fix, self }: ControlFacts, live: LiveHealth): boolean =>
   isProposedByProgram(fix, self) ? isStillTrue(fix.spec.incident.class, live) : !live.hasRoom;
 
 /**
- * A Kubernetes user may approve what another one proposed and tapfix would not: it is their own word. What the watcher
- * says of a chat user, what a program proposed, and what nobody had been shown yet, tapfix must come to by itself.
+ * A Kubernetes user may approve a fix that another user proposed and tapfix would not: it is their own decision. For an
+ * approval that the watcher reports for a chat user, for a program's proposal, and for a fix that nobody had been shown
+ * yet, tapfix must derive the same fix itself.
  */
 function needsConfirmation({ fix, self }: ControlFacts, approvedAtMs: number): boolean {
   const { by } = fix.spec.approval;
@@ -235,7 +240,10 @@ function hasHeld({ fix, live, stable, config, nowMs }: ControlFacts): boolean {
   return hasHeldFor(stable, window, nowMs);
 }
 
-/** A crash loop looks fine between two crashes: only what has held for the window is healed, and until then it is watched. */
+/**
+ * A crash loop looks fine between two crashes. So it counts as healed only if it has held for the window, and is
+ * watched until then.
+ */
 function healed(facts: ControlFacts): ControlStep {
   const { fix, live, nowMs } = facts;
   if (!hasHeld(facts)) return wait(nowMs + pollMs);
@@ -247,7 +255,7 @@ function healed(facts: ControlFacts): ControlStep {
 
 const startedAtMs = ({ status }: Remediation): number => timeMs(status?.execution?.startedAt);
 
-/** Longer than an uninterrupted execution takes: the world may be another one by now. */
+/** Longer than an uninterrupted execution takes, so the target may have changed by now. */
 export const wasInterrupted = (fix: Remediation, nowMs: number): boolean => nowMs > startedAtMs(fix) + 60_000;
 
 function applying(facts: ControlFacts): ControlStep {
@@ -263,11 +271,11 @@ function applying(facts: ControlFacts): ControlStep {
   }
 }
 
-/** Who waits retries by itself, only later: no reason to call it "applying" for ever. */
+/** The waiting owners retry by themselves, only later. That is no reason to stay in Applying for ever. */
 const isWorthANudge = ({ fix, attempts = 0, nowMs }: ControlFacts): boolean =>
   attempts < mostAttempts && nowMs <= startedAtMs(fix) + longestApplyingMs;
 
-/** The approval was for then. Nothing was changed yet, so leaving it at that is safe. */
+/** The approval was for an earlier moment. Nothing was changed yet, so it is safe to stop here. */
 function whyNotAnyMore(facts: ControlFacts): ControlStep | undefined {
   const { fix, guard, config, live, attempts = 0, lastError = '', nowMs } = facts;
   const type = fix.spec.action?.type ?? 'nothing';
@@ -301,12 +309,12 @@ function applied(facts: ControlFacts, judge: typeof judgeRecovery): ControlStep 
   }
 }
 
-/** What was to be switched off has ended, and is not called healthy. */
+/** A target that was to be switched off has ended, and is not called healthy. */
 function recovered({ fix, live }: ControlFacts, windowMs: number): ControlStep {
   const held = `${live?.ended ?? 'healthy again'}, held ${spokenDuration(windowMs)}`;
   const step = move('Recovered', live?.ended ? switchedOff : 'Recovered', held);
   const stableSeconds = Math.ceil(windowMs / 1000);
-  // It was seen to live longer than before the fix, so it had to hold longer than was foreseen.
+  // It was seen to live longer than before the fix, so it had to hold longer than planned.
   return stableSeconds > (fix.status?.execution?.stableSeconds ?? 0) ? { ...step, execution: { stableSeconds } } : step;
 }
 

@@ -16,9 +16,9 @@ import { type Hand } from '../actions/perform.ts';
 const givingWayMs = 1_000;
 
 export interface Executor {
-  /** Performs the fix that Applying announced. undefined: it is no longer ours to do. */
+  /** Performs the fix that Applying announced. undefined if it is no longer ours to do. */
   act(fix: Remediation, parsed: ParsedAction): Promise<StatusChange | undefined>;
-  /** The fix is in place: nudge who waits, if that is still worth it. */
+  /** The fix is in place: nudges the waiting owners, if that is still worth it. */
   finish(fix: Remediation, parsed: ParsedAction, nudge: boolean): Promise<StatusChange | undefined>;
 }
 
@@ -50,16 +50,16 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
       clock,
       dryRun: false,
       prepare: () => action.prepare(params, context),
-      // Applying was entered with the hash that was shown: a plan with another is not what was approved.
+      // Applying was entered with the hash that was shown: a plan with another hash is not what was approved.
       object: ({ targetHash }) => (targetHash === fix.status?.preview?.targetHash ? undefined : changed),
     });
     if (sent.ok) return undefined;
     const trace = await action.inspect(params, fix.status?.execution?.before ?? '{}', context);
-    if (trace === 'ours') return undefined; // an earlier try, or the other process, did arrive
+    if (trace === 'ours') return undefined; // an earlier try, or the other process, did succeed
     return trace === 'other' ? changed : sent;
   }
 
-  /** Under the lock, and only if the record still says so. */
+  /** Runs under the lock, and only if the record is still in the same phase. */
   const withFresh = <T>(fix: Remediation, work: (fresh: Remediation) => Promise<T>): Promise<T | undefined> =>
     lock(async () => {
       const fresh = await readAgain(api, fix);

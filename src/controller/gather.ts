@@ -17,7 +17,10 @@ import { type ControlFacts, needsRehearsal, wasInterrupted } from './decide.ts';
 import { hasAsMany, isWatchedLate, nextStable } from './recovery.ts';
 import { readRivals } from './rivals.ts';
 
-/** After the quota is gone: are the workloads that it blocked as they should be? One of several that is gone is no trouble. */
+/**
+ * After the quota is gone: are the workloads that it blocked healthy? If one of several workloads is gone, that is no
+ * problem.
+ */
 export async function readBlockedHealth(
   reader: Reader,
   namespace: string,
@@ -30,7 +33,7 @@ export async function readBlockedHealth(
   return readAffected(reader, namespace, [...new Set(workloads)], nowMs, sinceMs);
 }
 
-/** A ReplicaSet may be scaled down or gone because its Deployment rolled on: the Deployment is what counts. */
+/** A ReplicaSet may be scaled down or gone because its Deployment rolled on, so the Deployment counts. */
 async function workloadOf(reader: Reader, namespace: string, { kind, name, uid }: Blocked): Promise<string> {
   if (kind !== 'ReplicaSet') return `${kind}/${name}`;
   const live = await reader.get<KubeObject>({ kind, namespace, name });
@@ -46,7 +49,7 @@ interface Place {
   labels?: Record<string, string>;
 }
 
-/** Pure: why nothing may be changed in this namespace; undefined when it may. */
+/** Pure: why nothing may be changed in this namespace; undefined if it may. */
 export function guard({ namespace, own, labels }: Place, config: Config): ActionRefusal | undefined {
   if (isAlwaysOut(namespace, own) || isProtected({ labels: labels ?? {} })) {
     return no(
@@ -62,18 +65,18 @@ export function guard({ namespace, own, labels }: Place, config: Config): Action
 
 const no = (reason: string, say: string): ActionRefusal => ({ ok: false, reason, say });
 
-/** What only this process remembers. Losing it is safe: a window starts again, a try is not counted. */
+/** State that only this process keeps. Losing it is safe: a window starts again, or a try is not counted. */
 export interface Memory {
   stable?: Stable;
   longestUptimeMs?: number;
-  /** When as many as before the fix were last ready. */
+  /** The last time at which as many were ready as before the fix. */
   asManyAtMs?: number;
   attempts: number;
-  /** Of the last of them. */
+  /** The error of the last try. */
   lastError?: string;
 }
 
-/** Reads what the phase's rules are about, and no more. */
+/** Reads what the rules of the phase need, and no more. */
 export async function gather(deps: Deps, fix: Remediation, memory: Memory, successor?: string): Promise<ControlFacts> {
   const nowMs = deps.clock.now();
   const { identity: self } = deps;
@@ -105,12 +108,12 @@ async function approved(deps: Deps, facts: ControlFacts, memory: Memory): Promis
   const parsed = parsedActionOf(fix);
   if (known.guard || needsRehearsal(fix)) return known;
   if ('ok' in parsed) return { ...known, prepared: parsed };
-  // By our own reading alone: whom the watcher calls affected is its word, and no reason to act.
+  // Only our own reading counts: the watcher's list of affected workloads is only its claim, and no reason to act.
   const live = withPast(memory, await deps.readHealth(deps.api, subjectOf(fix), nowMs));
   const stable = stableSince(fix, memory, live, nowMs);
   // One Remediation per target at a time.
   const busy = (await readRivals(deps.api, fix, parsed))[0]?.metadata.name;
-  // What has healed needs no plan, and one that cannot be made just now must not stop the clock.
+  // A healed target needs no plan, and a plan that cannot be made right now must not stop the clock.
   const prepared = live.healthy
     ? undefined
     : await unlessLater(parsed.action.prepare(parsed.params, contextOf(fix, deps.api)));
@@ -118,7 +121,7 @@ async function approved(deps: Deps, facts: ControlFacts, memory: Memory): Promis
   return { ...known, live, ...before, ...(prepared && { prepared }), ...(stable && { stable }), ...(busy && { busy }) };
 }
 
-/** Of a quota: of those whom it blocks, as its recovery will be read. */
+/** For a quota: how many are ready among the workloads that it blocks, as its recovery will be read. */
 async function readReady(
   { api }: Deps,
   fix: Remediation,
@@ -130,7 +133,7 @@ async function readReady(
   return (await readBlockedHealth(api, fix.metadata.namespace!, blocked, { nowMs, sinceMs: nowMs })).ready;
 }
 
-/** undefined: not at this moment. */
+/** undefined if it cannot be done right now. */
 async function unlessLater<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -162,7 +165,7 @@ async function watching(deps: Deps, facts: ControlFacts, memory: Memory): Promis
   return { ...facts, live, ...(stable && { stable }), ...(asManyAtMs !== undefined && { asManyAtMs }) };
 }
 
-/** As this process has seen it so far: new pods have no past, but the trouble has. */
+/** Adds what this process has seen so far: new pods have no past, but the failure has. */
 const withPast = ({ longestUptimeMs = 0 }: Memory, live: LiveHealth): LiveHealth => ({
   ...live,
   longestUptimeMs: Math.max(longestUptimeMs, live.longestUptimeMs),
@@ -176,7 +179,10 @@ function isSwitchedOff(fix: Remediation): boolean {
   return !('ok' in parsed) && (parsed.action.switchesOff?.(parsed.params) ?? false);
 }
 
-/** The quota itself is gone by now: what counts is whom it blocked. What is gone, or switched off by others, did not recover. */
+/**
+ * The quota itself is gone by now, so the workloads that it blocked count. A target that is gone, or switched off by
+ * others, did not recover.
+ */
 async function readTarget({ api, readHealth }: Deps, fix: Remediation, nowMs: number): Promise<LiveHealth> {
   const { namespace } = contextOf(fix, api);
   const { blocked = [], appliedAt } = fix.status?.execution ?? {};

@@ -14,13 +14,19 @@ interface About {
 }
 
 export interface EventWriter {
-  /** What happened, in the words of the condition, on the Remediation and, if given and there, its target. Never fails. */
+  /**
+   * Writes an Event with the condition's message on the Remediation and, if given and existing, on its target. Never
+   * fails.
+   */
   tell(fix: Remediation, phase: Phase, message: string, target?: About): void;
 }
 
-/** Kubernetes Events. The name follows from what is told: a crash does not tell it twice. */
+/** Writes Kubernetes Events. The name is derived from the content, so a crash does not write one twice. */
 export function createEventWriter({ api, clock, log }: { api: Api; clock: Clock; log: Log }): EventWriter {
-  /** What was applied has found its target, which a deletion then removed. Before that only its proposer said that there is one. */
+  /**
+   * Once a fix was started, its target did exist, even if a deletion then removed it. Before that, only the proposer
+   * claims that there is one.
+   */
   const isThere = async ({ metadata, status }: Remediation, { kind, name, uid }: About): Promise<boolean> =>
     status?.execution?.startedAt !== undefined ||
     (await api.get<KubeObject>({ kind, name, namespace: metadata.namespace! }))?.metadata.uid === uid;

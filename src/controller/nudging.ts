@@ -22,7 +22,7 @@ export interface NudgeWork {
   blocked: readonly Blocked[];
 }
 
-/** Makes blocked owners retry until their pods appear, at most 5 times. An owner that is gone is fine. */
+/** Makes blocked owners retry until their pods appear, at most 5 times. It is fine if an owner is gone. */
 export async function nudgeUntilPodsAppear({ hand, reader, clock, log }: NudgeDeps, work: NudgeWork): Promise<void> {
   const { namespace, fixUid } = work;
   let waiting = await stillShort(reader, namespace, work.blocked);
@@ -41,7 +41,7 @@ export async function nudgeUntilPodsAppear({ hand, reader, clock, log }: NudgeDe
   }
 }
 
-/** The same requests, changing nothing. Owners come and go; any other no is a no to the whole fix. */
+/** The same requests as a dry run. Owners come and go; any other refusal refuses the whole fix. */
 export async function rehearseNudges(hand: Hand, { namespace, fixUid, blocked }: NudgeWork): Promise<void> {
   await inBatches(blocked.filter(canBeNudged), async (owner) => {
     try {

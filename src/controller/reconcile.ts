@@ -34,7 +34,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
   const rehearse = createRehearsal(deps);
   const executor = createExecutor(deps);
   const memories = new LRUCache<string, Memory>({ max: 10_000 });
-  /** Approved ones are admitted one by one, so that two of one target cannot both find it free. */
+  /** Approved ones are handled one at a time, so that two with the same target cannot both find it free. */
   const admission = createLock();
 
   async function persist(fix: Remediation, word: StatusChange): Promise<Outcome> {
@@ -51,12 +51,15 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     log.info({ namespace, name, phase, reason, message }, 'phase');
     deps.onPhase(phase);
     const parsed = parsedActionOf(fix);
-    // From the approval on an Event on the target tells it as well: somebody's kubectl describe shows it.
+    // From the approval on, the target gets an Event as well: kubectl describe shows it.
     const target = isTrue(fix, 'Approved') && !('ok' in parsed) ? parsed.action.target(parsed.params) : undefined;
     events.tell(fix, phase, message, target);
   }
 
-  /** A decision is written down where it is made in chat; in a Kubernetes user's own name it is when we see it, whatever comes of it. */
+  /**
+   * Writes the audit line of a decision made by a Kubernetes user, when we see it and whatever its result. A decision
+   * made in chat gets its audit line there.
+   */
   function audit({ metadata, spec }: Remediation, phase: Phase): void {
     const { by, via, state: decision } = spec.approval;
     if (decision === 'Pending' || isAttested(by)) return;
@@ -65,7 +68,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     log.info({ audit: true, decision, by, channel, namespace, fix, action: spec.action?.type, phase }, 'decision');
   }
 
-  /** After work that took a while the record is read again: if it moved on, the result is nobody's. */
+  /** After work that took a while, the record is read again. If it has moved on, the result is dropped. */
   async function persistLater(fix: Remediation, word: StatusChange | undefined): Promise<Outcome> {
     const fresh = word && (await readAgain(api, fix));
     return fresh ? persist(fresh, word) : soon;
@@ -78,11 +81,11 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
   ): Promise<Outcome> {
     const parsed = parsedActionOf(fix);
     if ('ok' in parsed) throw new Error(`cannot apply: ${parsed.say}`);
-    memory.attempts += 1; // stands only if this throws
+    memory.attempts += 1; // kept only if this throws
     const work = step.do === 'act' ? executor.act(fix, parsed) : executor.finish(fix, parsed, step.nudge);
     const word = await work.catch((error: unknown) => {
       if (error instanceof RetryLater)
-        memory.attempts -= 1; // nothing was sent: not at this moment
+        memory.attempts -= 1; // nothing was sent: it cannot be done right now
       else memory.lastError = messageOf(error);
       throw error;
     });
@@ -97,7 +100,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
   ): Promise<Outcome> {
     const word = await rehearse(fix, parsed, facts.guard);
     const fresh = word.conditions.length > 0 ? await readAgain(api, fix) : undefined;
-    // Decided meanwhile: a preview that is older than Approved would pass for one that was shown.
+    // It was decided meanwhile: a preview that is older than Approved would look like one that was shown.
     if (fresh && fresh.spec.approval.state !== fix.spec.approval.state) return atOnce;
     const again = fresh ? await persist(fresh, word) : soon;
     return word.conditions.some(({ type }) => type === 'Confirmed') ? again : { againInMs: rederiveMs };
@@ -130,7 +133,7 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
     const memory = memories.get(uid) ?? { attempts: 0 };
     memories.set(uid, memory);
     const facts = await gather(deps, fix, memory, deps.successorOf(fix)).catch((error: unknown) => {
-      delete memory.stable; // what could not be read was not seen to be healthy
+      delete memory.stable; // a target that could not be read was not seen to be healthy
       throw error;
     });
     if (facts.stable) memory.stable = facts.stable;

@@ -5,7 +5,7 @@ import { timeMs } from '../kube/raw.ts';
 import { conditionOf, isTrue, phaseOf, type Remediation } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
 
-/** The run of good readings goes on, begins, or (a break, a restart, a fresh signal) begins again. */
+/** The run of good readings continues, begins, or begins again (after a break, a restart or a new signal). */
 export function nextStable(
   before: Stable | undefined,
   live: LiveHealth,
@@ -14,7 +14,8 @@ export function nextStable(
 ): Stable | undefined {
   const held = holdStable(before, live, nowMs);
   if (!held || lastSignalMs <= held.sinceMs) return held;
-  // Not simply "now": the signal's time is another process's clock, and one ahead of ours must not break every run.
+  // Not simply "now": the signal's time is from another process's clock, and a clock ahead of ours must not break every
+  // run.
   return { ...held, sinceMs: Math.max(nowMs, lastSignalMs) };
 }
 
@@ -26,7 +27,7 @@ export interface RecoveryFacts {
   nowMs: number;
 }
 
-/** What is not in the record, but was seen. */
+/** Facts that were seen but are not in the record. */
 interface Seen {
   config: Config;
   live?: LiveHealth;
@@ -35,7 +36,9 @@ interface Seen {
   nowMs: number;
 }
 
-/** How long it must hold is in the record; what was seen since to live for longer before it died must hold for longer. */
+/**
+ * The record says how long it must hold. If it was since seen to live longer before it died, it must hold for longer.
+ */
 export const recoveryFacts = ({ spec, status }: Remediation, { config, live, stable, nowMs }: Seen): RecoveryFacts => ({
   stable,
   nowMs,
@@ -54,7 +57,7 @@ export function judgeRecovery({ stable, appliedAtMs, windowMs, timeoutMs, nowMs 
   return nowMs > appliedAtMs + windowMs + timeoutMs ? 'out of time' : 'not yet';
 }
 
-/** How long after Failed a fix that was applied may still turn Recovered. */
+/** How long after Failed an applied fix may still become Recovered. */
 export const lateRecoveryMs = 30 * 60_000;
 /** Failed, but applied: it may still turn out to have helped. */
 export function isWatchedLate(fix: Remediation, nowMs: number): boolean {
@@ -69,17 +72,17 @@ export const latePollMs = 5000;
 export const because = (live: LiveHealth | undefined): string =>
   live && !live.healthy && live.why ? `: ${live.why}` : '';
 
-/** As many as are wanted count, if fewer are wanted than before. */
+/** If fewer are wanted now than before, that number is enough. */
 export const hasAsMany = (readyBefore: number | undefined, { ready, desired }: LiveHealth): boolean =>
   readyBefore === undefined || ready >= Math.min(readyBefore, desired);
 
-/** The longest back-off of a crash loop, between whose crashes as many may be ready as before. */
+/** The longest back-off of a crash loop. Between its crashes as many may be ready as before. */
 const longestLapseMs = 5 * 60_000;
 
 /**
- * What is said, and kept, of a fix whose time is over. That fewer are ready than before it, though as many are wanted, is
- * worse than no help: whoever reads it may want to reverse it. So it must have been so for a while: what comes and goes
- * did so before.
+ * The message, and the recorded result, for a fix whose time is over. If fewer are ready than before it, though as many
+ * are wanted, that is worse than no help: the reader may want to reverse it. So this must have lasted for a while,
+ * because a number that goes up and down did so before.
  */
 export function notHelped({ status }: Remediation, { live, asManyAtMs, config, nowMs }: Seen) {
   const { timeout } = config.recovery;

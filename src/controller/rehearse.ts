@@ -22,8 +22,8 @@ interface Named {
 }
 
 /**
- * Whether it is still true, and whether it recovered, is read of what the incident names: it must be what is changed, or,
- * of a pod, what the pod belongs to by its owner references.
+ * The incident's object is what we read to see whether the failure is still there and whether it recovered. So the fix
+ * must change that object, or a pod that belongs to it by owner references.
  */
 async function wrongTarget(
   { metadata, spec }: Remediation,
@@ -53,7 +53,10 @@ async function readPodOwners(target: Target, namespace: string, reader: Reader):
 
 const mostDerivations = 5;
 const mostTries = 5;
-/** Of those without a clear answer: as an admission webhook that is down, they may come to one. */
+/**
+ * The most tries without a clear answer: a later one may get an answer, for example when an admission webhook is up
+ * again.
+ */
 const mostUnclear = 10;
 
 interface RehearsalDeps extends Deps {
@@ -61,7 +64,7 @@ interface RehearsalDeps extends Deps {
   withRights: WithRights;
 }
 
-/** What is still unknown about a proposal: would the API server take it, and would we propose it ourselves? */
+/** The open questions about a proposal: would the API server accept it, and would we propose it ourselves? */
 type Rehearse = (
   fix: Remediation,
   parsed: ParsedAction | ActionRefusal,
@@ -92,7 +95,10 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
 
   const forgetTries = ({ metadata: { uid } }: Remediation): void => void (moves.delete(uid), unclear.delete(uid));
 
-  /** What the target's movements explain is tried again; a missing account, say, is no movement, and is told. */
+  /**
+   * A failure that the target's changes explain is retried. A missing account, for example, is not such a change, and
+   * is reported.
+   */
   function mayComeRight({ metadata: { uid } }: Remediation, error: unknown): boolean {
     if (error instanceof RetryLater) return true;
     if (isUnclear(error)) return countedUp(unclear, uid) < mostUnclear;
@@ -108,12 +114,12 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
       if (mayComeRight(fix, error)) throw error;
       forgetTries(fix);
       if (!isUnclear(error)) return refusedBy(error, 'the rehearsal');
-      if (conditionOf(fix, 'Rehearsed')) throw error; // it is said already
+      if (conditionOf(fix, 'Rehearsed')) throw error; // it is recorded already
       return no(noAnswer, `no clear answer from the API server, it is asked again: ${messageOf(error)}`);
     }
   }
 
-  /** undefined: it could not be read, ask again. */
+  /** undefined if it could not be read: ask again. */
   async function confirmed(fix: Remediation, config: Config) {
     const { uid } = fix.metadata;
     try {
@@ -126,7 +132,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
       const own = action ? `would propose ${action.type} otherwise` : `would propose nothing: ${rationale}`;
       return condition('Confirmed', false, 'NotDerived', `the controller's own reading ${own}`);
     } catch (error) {
-      if (error instanceof RetryLater) return undefined; // not at this moment
+      if (error instanceof RetryLater) return undefined; // it cannot be done right now
       if (countedUp(derivations, uid) < mostDerivations) return undefined;
       derivations.delete(uid);
       return condition('Confirmed', false, 'NotDerived', `the fix could not be confirmed: ${messageOf(error)}`);
@@ -139,7 +145,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
     const prepared = isJudged('Rehearsed')
       ? undefined
       : await rehearsed(fix, guard ?? notAllowed(fix, config) ?? (await wrongTarget(fix, parsed, api)) ?? parsed);
-    // In this order: what is confirmed must not be older than what is shown.
+    // In this order: the confirmation must not be older than the preview.
     const own = isJudged('Confirmed') ? undefined : await confirmed(fix, config);
     const word: StatusChange = { conditions: [] };
     if (prepared) word.conditions.push(conditionAbout(prepared));

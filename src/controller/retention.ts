@@ -6,7 +6,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { lateRecoveryMs } from './recovery.ts';
 
-/** What is kept of a Remediation to know when it may go. */
+/** The facts about a Remediation that decide when it may be deleted. */
 export interface Kept {
   namespace: string | undefined;
   name: string;
@@ -14,17 +14,17 @@ export interface Kept {
   resourceVersion: string | undefined;
   isOurs: boolean;
   follows: { uid: string } | undefined;
-  /** Absent while its episode is open, or something may still become of it. */
+  /** Absent while its episode is open, or its result may still change. */
   ended: { sinceMs: number; notBeforeMs: number } | undefined;
 }
 
-/** The oldest go first when a namespace has more; those that are not over stay, however many they are. */
+/** If a namespace has more, the oldest are deleted first. Those that are not over stay, however many there are. */
 export const mostPerNamespace = 200;
 
-/** A backlog goes in several passes. */
+/** A backlog is deleted in several passes. */
 const mostAtOnce = 200;
 
-/** Pure. Since when the episode has been over, and until when a failed fix may still turn out to have helped. */
+/** Pure. When the episode ended, and until when a failed fix may still turn out to have helped. */
 export function endOf(fix: Remediation): Kept['ended'] {
   if (!isOver(fix) || !isCleared(fix)) return undefined;
   const sinceMs = timeMs(conditionOf(fix, 'IncidentCleared')?.lastTransitionTime);
@@ -33,7 +33,7 @@ export function endOf(fix: Remediation): Kept['ended'] {
   return { sinceMs, notBeforeMs: mayTurn ? failedAtMs + lateRecoveryMs : 0 };
 }
 
-/** Pure. Those whose time is over, and the oldest of those that are too many. */
+/** Pure. Those whose time is over, and the oldest of those above the limit. */
 export function overdue<T extends Kept>(all: readonly T[], retentionMs: number, nowMs: number): T[] {
   const needed = new Set(all.flatMap(({ follows, ended }) => (follows && !ended ? [follows.uid] : [])));
   const mayGo = all
@@ -56,7 +56,7 @@ export interface RetentionDeps {
   kept(): readonly Kept[];
 }
 
-/** Deletes what nobody needs any more, exactly as it was when that was decided. */
+/** Deletes Remediations that nobody needs any more, only if they are unchanged since that was decided. */
 export function createRetention({ api, log, current, kept }: RetentionDeps): (nowMs: number) => Promise<void> {
   return async (nowMs) => {
     const gone: string[] = [];
@@ -69,7 +69,7 @@ export function createRetention({ api, log, current, kept }: RetentionDeps): (no
         await api.delete({ kind: 'Remediation', namespace: namespace!, name }, preconditions);
         gone.push(`${namespace}/${name}`);
       } catch (error) {
-        if (isNotFound(error) || isConflict(error)) continue; // somebody was faster, or it changed: the watch tells
+        if (isNotFound(error) || isConflict(error)) continue; // already gone, or changed: the watch reports it
         log.warn({ namespace, name, error: messageOf(error) }, 'finished Remediations not deleted, trying again');
         break;
       }

@@ -12,7 +12,7 @@ export const writerAccount = 'tapfix-writer';
 export const managedBy = { 'app.kubernetes.io/managed-by': 'tapfix' };
 
 const tokenSeconds = 600;
-/** A new binding is known to the authorizer only after a moment. */
+/** The authorizer knows a new binding only after a moment. */
 const lagMs = 10_000;
 const retryMs = 300;
 
@@ -58,7 +58,7 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
       if (!isConflict(error)) throw error;
       const found = await api.get<Binding>(ref);
       if (found && isSame(found, wanted)) return;
-      // Not the one we would have made, and a roleRef cannot be changed.
+      // It is not the one that we would have made, and a roleRef cannot be changed.
       if (found) await api.delete(ref, { uid: found.metadata.uid });
       await api.create({ kind: 'RoleBinding', namespace }, wanted);
     }
@@ -71,7 +71,7 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
     return (await api.createSub<{ status: { token: string } }>(ref, body)).status.token;
   }
 
-  /** Each call is tried again while the authorizer may not know the binding yet, or somebody swept it away. */
+  /** Retries each call while the authorizer may not know the binding yet, or if somebody removed it. */
   function patient(writer: Hand, renew: () => Promise<void>): Hand {
     const untilMs = clock.now() + lagMs;
     const insist = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -112,7 +112,7 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
   };
 }
 
-/** The authorizer's no may be lag, and has these words; an admission policy's no is final. */
+/** A refusal by the authorizer may be lag, and has these words. A refusal by an admission policy is final. */
 const isLag = (error: unknown): boolean => isForbidden(error) && / cannot \w+ resource "/.test(messageOf(error));
 
 const isSame = (found: Binding, wanted: ReturnType<typeof bindingFor>): boolean =>

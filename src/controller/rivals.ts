@@ -6,7 +6,7 @@ import type { Remediation } from '../kube/remediation.ts';
 import { phaseOf } from '../kube/remediation.ts';
 import { parsedActionOf } from './context.ts';
 
-/** Other Remediations that are at work on the same target. */
+/** Other Remediations that are being applied to the same target. */
 export async function readRivals(reader: Reader, fix: Remediation, parsed: ParsedAction): Promise<Remediation[]> {
   const all = await reader.list<Remediation>('Remediation', fix.metadata.namespace);
   const mine = claimsOf(fix, parsed);
@@ -19,7 +19,7 @@ export async function readRivals(reader: Reader, fix: Remediation, parsed: Parse
 
 const isAtWork = (fix: Remediation): boolean => phaseOf(fix) === 'Applying' || phaseOf(fix) === 'Applied';
 
-/** What it changes; of a pod also the workload that it belongs to, which takes care of its pods one after another. */
+/** The objects that it changes. For a pod, also its workload, which replaces its pods one after another. */
 function claimsOf({ spec }: Remediation, { action, params }: ParsedAction): string[] {
   const target = action.target(params);
   const whole = target.kind === 'Pod' ? [spec.incident.object] : [];
@@ -27,9 +27,9 @@ function claimsOf({ spec }: Remediation, { action, params }: ParsedAction): stri
 }
 
 /**
- * Pure. Two processes may each have found the target free and announced their fix: one of the two stands back. Whoever
- * has announced its own before it looks cannot overlook the other; the greater uid gives way, the smaller waits until it
- * has, or until it turns out to have acted before it could see anybody.
+ * Pure. Two processes may each have found the target free and announced their fix: one of the two must give way. A
+ * process that announces its own fix before it looks cannot overlook the other. The greater uid gives way; the smaller
+ * waits until that has happened, or until the other turns out to have acted before it could see anybody.
  */
 export function whoGoesFirst(fix: Remediation, rivals: readonly Remediation[]): 'go' | 'wait' | ActionRefusal {
   const first = rivals.find((other) => phaseOf(other) === 'Applied' || other.metadata.uid < fix.metadata.uid);

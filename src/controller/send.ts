@@ -5,22 +5,22 @@ import { messageOf, RetryLater } from '../lib/errors.ts';
 import { canonical } from '../lib/hash.ts';
 import { type Hand, perform, isOverBudget } from '../actions/perform.ts';
 
-/** No clear answer, or one that says "later": whether it was done, only the next look at the target can tell. */
+/** No clear answer, or one that means "later". Only the next reading of the target shows whether it was done. */
 export const isUnclear = (error: unknown): boolean =>
   !(error instanceof ApiError) || error.code >= 500 || ([401, 408, 429].includes(error.code) && !isOverBudget(error));
 
-/** Why the API server did not take it, in its own words. */
+/** Why the API server refused it, in its own words. */
 export const refusedBy = (error: unknown, what: string): ActionRefusal =>
   isOverBudget(error)
     ? no('BudgetExhausted', `a disruption budget does not let the pod go now: ${messageOf(error)}`)
     : no('Refused', `the API server refused ${what}: ${messageOf(error)}`);
 
-/** The precondition did not hold: nothing was changed, and it is time to read again. */
+/** The precondition did not hold: nothing was changed, and the target must be read again. */
 export const hasMoved = (error: unknown): boolean => [404, 409, 422].some((code) => hasCode(error, code));
 
 const mostTries = 5;
 const pauseMs = 200;
-/** Its status moves all the time in a busy namespace: no verdict for ever is made of that. */
+/** In a busy namespace the status changes all the time, so that does not lead to a final verdict. */
 const busyMs = 2_000;
 
 export interface Sending {
@@ -34,8 +34,8 @@ export interface Sending {
 }
 
 /**
- * Reads, plans and writes; again when the target moved in between (its status does, all the time).
- * The one path of rehearsal and execution. Throws when the answer is unclear, or the target does not stand still.
+ * Reads, plans and writes, and does so again when the target changed in between (its status does, all the time).
+ * Rehearsal and execution both use this. Throws when the answer is unclear, or the target keeps changing.
  */
 export async function send({ hand, clock, dryRun, prepare, object }: Sending): Promise<Prepared> {
   let refused = '';
@@ -50,7 +50,7 @@ export async function send({ hand, clock, dryRun, prepare, object }: Sending): P
     } catch (error) {
       if (isUnclear(error)) throw error;
       const write = canonical(prepared.write);
-      // The very same request refused twice is no race: the server does not want it.
+      // If the very same request is refused twice, it is no race: the server does not want it.
       if (!hasMoved(error) || write === refused) return refusedBy(error, 'it');
       refused = write;
       await clock.sleep(pauseMs);

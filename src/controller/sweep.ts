@@ -11,7 +11,7 @@ import { type Binding, managedBy, writerAccount } from './rights.ts';
 
 const longestLifeMs = 15 * 60_000;
 
-/** Pure: whether minted rights may still be in use. */
+/** Pure: whether rights that we created may still be in use. */
 export function isInUse(binding: Binding, fix: Remediation | undefined, nowMs: number): boolean {
   if (!fix || nowMs > timeMs(binding.metadata.creationTimestamp) + longestLifeMs) return false;
   const phase = phaseOf(fix);
@@ -25,11 +25,11 @@ export interface SweepDeps {
   current(): Config;
   /** tapfix's own namespace. */
   namespace: string;
-  /** Where Remediations are. */
+  /** The namespaces that have Remediations. */
   namespaces(): readonly string[];
 }
 
-/** Removes rights that a crash left behind. Under the write lock, so that none of our own are in use. */
+/** Removes rights that a crash did not clean up. It runs under the write lock, so that none of our own are in use. */
 export function createSweeper({
   api,
   log,
@@ -75,13 +75,19 @@ export function createSweeper({
   };
 }
 
-/** Minted by this installation; its own bindings and another one's carry the label too. */
+/**
+ * Created by this installation for a fix. Its permanent bindings, and those of another installation, carry the label
+ * too.
+ */
 const isMinted = ({ metadata, subjects }: Binding, own: string): boolean =>
   /^tapfix-[0-9a-f-]{36}$/.test(metadata.name) &&
   subjects?.length === 1 &&
   subjects[0]?.name === writerAccount &&
   subjects[0].namespace === own;
 
-/** Only literal names: tapfix may list just there, and where it was at work before. undefined is the whole cluster. */
+/**
+ * With only literal names, tapfix may list just those namespaces, and those where it has worked before. undefined is
+ * the whole cluster.
+ */
 const scopes = ({ namespaces: { include } }: Config, known: readonly string[]): (string | undefined)[] =>
   include.every(isLiteral) ? [...new Set([...include, ...known])] : [undefined];

@@ -10,7 +10,7 @@ import {
 import { iso } from '../lib/clock.ts';
 import { line, plain } from '../lib/text.ts';
 
-/** What a pass has to say. Conditions are those that change; the others stay. */
+/** The status changes of a pass. `conditions` holds those that change; the others stay. */
 export interface StatusChange {
   phase?: Phase;
   conditions: Omit<Condition, 'lastTransitionTime'>[];
@@ -32,8 +32,8 @@ export const condition = (type: string, ok: boolean, reason: string, message: st
 });
 
 /**
- * Writes the status under the resourceVersion that was decided on: with two processes, or the watcher
- * writing at the same time, one of them reads again. undefined = that happened, nothing was written.
+ * Writes the status with the resourceVersion that the decision was based on: with two processes, or if the watcher
+ * writes at the same time, one of them reads again. undefined if that happened; then nothing was written.
  */
 export async function say(
   api: Api,
@@ -56,7 +56,7 @@ export async function say(
   }
 }
 
-/** The same Remediation as it is now; undefined when it is gone, another, or no longer in that phase. */
+/** The same Remediation as it is now; undefined if it is gone, replaced by another, or no longer in that phase. */
 export async function readAgain(api: Api, fix: Remediation): Promise<Remediation | undefined> {
   const fresh = await api.get<Remediation>(refOf(fix));
   return fresh?.metadata.uid === fix.metadata.uid && phaseOf(fresh) === phaseOf(fix) ? fresh : undefined;

@@ -11,7 +11,7 @@ const apis: Readonly<Record<string, string>> = {
   external: 'external.metrics.k8s.io',
 };
 
-/** Why the number is not there. */
+/** Why the metric has no value. */
 function whyIn(message: string): string {
   const [, api = ''] = /from (resource|custom|external) metrics API/.exec(message) ?? [];
   if (/the server could not find the requested resource/.test(message))
@@ -25,7 +25,7 @@ function whyIn(message: string): string {
   return '';
 }
 
-/** The metric's name, as far as the autoscaler says it. */
+/** The metric's name, as far as the autoscaler's message has it. */
 function metricIn(message: string): string {
   const patterns = [
     /metrics for resource (\S+?):/,
@@ -37,7 +37,7 @@ function metricIn(message: string): string {
   return patterns.map((pattern) => pattern.exec(message)?.[1]).find((name) => name !== undefined) ?? '';
 }
 
-/** Pure. What an autoscaler cannot see, from the words of its condition. */
+/** Pure. The values that an autoscaler cannot read, from the message of its condition. */
 export function blindInWords(message: string): string {
   const [, kind, name] = /unable to get the target's current scale: (\w+)\S* "([^"]+)" not found/.exec(message) ?? [];
   if (name) return `${kind!.replace(/s$/, '')} ${name}, which it should scale, does not exist`;
@@ -52,17 +52,17 @@ export function blindInWords(message: string): string {
 
 interface AutoscalerFacts {
   object: KubeObject;
-  /** What it cannot see, and since when. */
+  /** The values that it cannot read, and since when. */
   why: string;
   /** "Deployment web" */
   target: string;
-  /** How many there are, and within which bounds. */
+  /** The current number of replicas, and the bounds. */
   replicas: string;
 }
 
 const targetOf = (object: KubeObject): Raw => obj(specIn(object)['scaleTargetRef']);
 
-/** undefined: it is gone, or another one has its name. */
+/** undefined if it is gone, or another one has its name. */
 export async function readAutoscaler(
   reader: Reader,
   namespace: string,
@@ -84,7 +84,7 @@ export async function readAutoscaler(
   };
 }
 
-/** The autoscaler that decides how many there are of this workload; undefined when none does, or none may be read. */
+/** The autoscaler that sets the replicas of this workload; undefined if there is none, or it may not be read. */
 export async function readAutoscalerOf(
   reader: Reader,
   namespace: string,

@@ -8,7 +8,10 @@ import { referencesIn } from './words/references.ts';
 import { templateChanges } from './words/template-changes.ts';
 import { type Past, readControllerRevisions, type Workload } from './workload.ts';
 
-/* Who changed what, when: the API server's own books (managedFields). They tell when a writer last changed any of its fields. */
+/*
+ * Finds who changed what, and when, from the API server's managedFields. They record when a manager last changed any of
+ * its fields.
+ */
 
 interface Writer {
   by: string;
@@ -28,13 +31,16 @@ function newestOf({ metadata }: KubeObject, isMeant: (entry: ManagedFields) => b
 const writerIn = (entry: ManagedFields | undefined): Writer | undefined =>
   entry && { by: entry.manager ?? '', atMs: timeMs(entry.time) };
 
-/** Who wrote this part of the object last, and when. Who only annotated or scaled it, or wrote its status, does not count. */
+/**
+ * The manager that last wrote this part of the object, and when. A manager that only annotated or scaled it, or wrote
+ * its status, does not count.
+ */
 export const lastWriterOf = (object: KubeObject, path: readonly string[]): Writer | undefined =>
   writerIn(newestOf(object, (entry) => !entry.subresource && owns(entry, path)));
 
 /**
- * Who scaled it last. Who owns the pod template as well (an apply of the whole object) may have changed anything else at
- * that time: then nobody knows.
+ * The manager that scaled it last. A manager that also owns the pod template (an apply of the whole object) may have
+ * changed anything else at that time: then it is unknown.
  */
 export function lastScalerOf(object: KubeObject): Writer | undefined {
   const entry = newestOf(object, (one) => one.subresource !== 'status' && owns(one, ['spec', 'replicas']));
@@ -43,7 +49,7 @@ export function lastScalerOf(object: KubeObject): Writer | undefined {
   return { by: isAutoscaler ? 'an autoscaler' : (entry.manager ?? ''), atMs: timeMs(entry.time) };
 }
 
-/** Who changed anything else of the spec. */
+/** The manager that last changed anything else in the spec. */
 export function lastEditorOf(object: KubeObject): Writer | undefined {
   const isEdit = (entry: ManagedFields): boolean =>
     !entry.subresource &&
@@ -51,13 +57,13 @@ export function lastEditorOf(object: KubeObject): Writer | undefined {
   return writerIn(newestOf(object, isEdit));
 }
 
-/** The API server's books have whole seconds, and whoever creates something is no later editor of it. */
+/** managedFields have whole seconds, and the creator of an object is not a later editor of it. */
 const sameMomentMs = 1_000;
 
 const wasLater = ({ atMs }: Writer, { metadata }: KubeObject): boolean =>
   atMs > timeMs(metadata.creationTimestamp) + sameMomentMs;
 
-/** What the events of a Deployment say of the ReplicaSets that it scaled, newest first. They are kept for an hour. */
+/** A scaling of a ReplicaSet, from the Events of its Deployment, newest first. Events are kept for an hour. */
 interface Scaling {
   set: string;
   from: number;
@@ -76,24 +82,24 @@ async function readScalings(reader: Reader, { metadata }: KubeObject): Promise<S
   });
 }
 
-/** The API server's books and events are of two processes, and have whole seconds. */
+/** managedFields and Events come from two processes, and have whole seconds. */
 export const togetherMs = 5_000;
 
 export interface Scaled {
   from: number;
   to: number;
   atMs: number;
-  /** Who did it, where the API server's books tell. */
+  /** The manager that did it, if managedFields say so. */
   by?: string;
 }
 
 const recentlyMs = 3_600_000;
 
 /**
- * The scaling that made a Deployment as large as it is now, if that was within the hour. The books tell who set the
- * replicas, the events how many there were before. Of `kubectl scale` the books have no time, and whoever applies the
- * whole object leaves no entry of his own: then the events alone tell when, unless they speak of another ReplicaSet as
- * well, for a rollout scales too.
+ * The scaling that gave a Deployment its current size, if that was within the hour. managedFields show who set the
+ * replicas, Events show how many there were before. For `kubectl scale` managedFields have no time, and an apply of the
+ * whole object leaves no entry of its own. Then only the Events show when it was, unless they also name another
+ * ReplicaSet, because a rollout scales too.
  */
 export async function readLastScaling(
   reader: Reader,
@@ -112,7 +118,7 @@ export async function readLastScaling(
   return recent.some(({ set }) => set !== newest) || isLast(last, recent) ? undefined : found;
 }
 
-/** The first thing that is said of it is how it was made. */
+/** The oldest scaling, from 0, is the creation of the Deployment. */
 const isLast = (one: Scaling, all: readonly Scaling[]): boolean => one.from === 0 && all.at(-1) === one;
 
 const isLater = (atMs: number, { metadata }: KubeObject): boolean => atMs > timeMs(metadata.creationTimestamp) + 1_000;
@@ -120,8 +126,8 @@ const isLater = (atMs: number, { metadata }: KubeObject): boolean => atMs > time
 const mostRead = 5;
 
 /**
- * Who edited the ConfigMaps that its pods need, and when; what is in them is nobody's business here. tapfix is installed
- * without the right to read them (ADR 8): then the first refusal ends it, and there is only less to say.
+ * Reads who edited the ConfigMaps that its pods need, and when; their content is not read. tapfix is installed without
+ * the right to read them (ADR 8): then the first refusal ends this, and the card only has less to show.
  */
 async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entry[]> {
   const { namespace = '' } = object.metadata;
@@ -136,7 +142,7 @@ async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entr
   return found;
 }
 
-/** Of a workload's pod template, of a CronJob's, of a pod itself. */
+/** The names from a workload's pod template, a CronJob's, or a pod itself. */
 function namesIn(object: KubeObject): string[] {
   const spec = specIn(object);
   const job = obj(obj(spec['jobTemplate'])['spec']);
@@ -152,7 +158,7 @@ function editOfConfig(config: KubeObject): Entry | undefined {
   return { atMs: writer.atMs, text: `ConfigMap ${config.metadata.name} edited (${writer.by})` };
 }
 
-/** What was changed lately of a workload, and of the ConfigMaps that it needs where they may be read. */
+/** Recent changes of a workload, and of the ConfigMaps that it needs if they may be read. */
 export async function lastChanges(reader: Reader, workload: Workload, nowMs: number): Promise<string[]> {
   const { object, revisions } = workload;
   const known = revisions.map(({ view, template }) => ({
@@ -175,7 +181,7 @@ interface Entry {
 const lately = 7 * 86_400_000;
 const mostNamed = 4;
 
-/** Pure. Newest first; what is older than a week only if there is nothing newer. */
+/** Pure. Newest first. A change older than a week is shown only if there is nothing newer. */
 export function inWords(found: readonly (Entry | undefined)[], nowMs: number): string[] {
   const entries = found.filter((entry) => entry !== undefined).sort((a, b) => b.atMs - a.atMs);
   const recent = entries.filter(({ atMs }) => nowMs - atMs <= lately);
@@ -183,14 +189,14 @@ export function inWords(found: readonly (Entry | undefined)[], nowMs: number): s
   return named.map(({ atMs, text }) => cut(`${iso(atMs)} ${text}`, 512));
 }
 
-/** Between the change of a workload and its new revision lies one pass of a controller. */
+/** One pass of a controller lies between the change of a workload and its new revision. */
 const onePassMs = 120_000;
 
-/** Pure. "rollout 42 (kubectl-set): app image 1.41 → 1.42"; undefined when there was only ever one revision. */
+/** Pure. "rollout 42 (kubectl-set): app image 1.41 → 1.42"; undefined if there was only ever one revision. */
 export function rolloutOf(object: KubeObject, [newest, previous]: readonly Past[]): Entry | undefined {
   if (!newest || !previous) return undefined;
   const writer = lastWriterOf(object, ['spec', 'template']);
-  // An undo takes up an old revision again: when that was created says nothing about this rollout.
+  // An undo reuses an old revision: the time of its creation says nothing about this rollout.
   const isTakenUp = newest.createdAtMs <= previous.createdAtMs;
   const isItsWriter = writer && (isTakenUp || Math.abs(writer.atMs - newest.createdAtMs) <= onePassMs);
   const atMs = (isTakenUp && writer?.atMs) || newest.createdAtMs;
@@ -199,7 +205,7 @@ export function rolloutOf(object: KubeObject, [newest, previous]: readonly Past[
   return { atMs, text: `rollout ${newest.revision}${isItsWriter ? ` (${writer.by})` : ''}: ${what}` };
 }
 
-/** "scaled 2 → 6 (kubectl)"; how many there were before only its events know, for an hour. */
+/** "scaled 2 → 6 (kubectl)"; only its Events know how many there were before, for an hour. */
 async function scaleOf(reader: Reader, workload: Workload, nowMs: number): Promise<Entry | undefined> {
   const { object } = workload;
   const scaler = lastScalerOf(object);
@@ -214,7 +220,7 @@ async function scaleOf(reader: Reader, workload: Workload, nowMs: number): Promi
   return { atMs: scaler.atMs, text: `scaled ${from === undefined ? `to ${to}` : `${from} → ${to}`} (${scaler.by})` };
 }
 
-/** Pure. Who changed anything else of it; whoever is named already is not named twice. */
+/** Pure. The last change of anything else in it, and by whom. A change that is already listed is not listed twice. */
 export function editOf(object: KubeObject, named: readonly (Entry | undefined)[]): Entry | undefined {
   const editor = lastEditorOf(object);
   if (!editor || !wasLater(editor, object)) return undefined;

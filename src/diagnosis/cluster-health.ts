@@ -25,7 +25,7 @@ import { everywhere, listWithin, workloadsOf } from './readers.ts';
 
 const there: LiveHealth = { ...gone, gone: false };
 
-/** In doubt neither healthy nor broken: nothing is said, and nothing is over. */
+/** In doubt it is neither healthy nor broken: nothing is reported, and nothing is over. */
 const unreadable: LiveHealth = { ...there, healthy: false, why: 'it may not be read' };
 
 const judged = (found: readonly Trouble[], nowMs: number, affected: string[] = []): LiveHealth => ({
@@ -36,7 +36,7 @@ const judged = (found: readonly Trouble[], nowMs: number, affected: string[] = [
   affected,
 });
 
-/** 'gone': it is not there, or another object of that name is. */
+/** 'gone': it does not exist, or another object has its name. */
 async function readNamed(reader: Reader, kind: Kind, { namespace, object }: HealthSubject) {
   const found = await reader
     .get<KubeObject>({ kind, ...(namespace && { namespace }), name: object.name })
@@ -45,7 +45,7 @@ async function readNamed(reader: Reader, kind: Kind, { namespace, object }: Heal
   return found && (!object.uid || found.metadata.uid === object.uid) ? found : 'gone';
 }
 
-/** Its pods are down with it, whatever their containers' last words were. */
+/** Its pods are down with it, whatever their containers reported last. */
 export async function readNodeHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
   const found = await readNamed(reader, 'Node', { ...subject, namespace: '' });
   if (typeof found === 'string') return found === 'gone' ? gone : unreadable;
@@ -69,7 +69,7 @@ async function readClass(reader: Reader, name: string): Promise<KnownClass> {
   return (found && viewStorageClass(found)) ?? 'missing';
 }
 
-/** The pods that mount one of these claims, as workloads; a claim that nobody mounts stands for itself. */
+/** The workloads of the pods that mount one of these claims. A claim that no pod mounts is listed itself. */
 async function waitingFor(reader: Reader, claims: readonly ClaimView[]): Promise<string[]> {
   const namespaces = [...new Set(claims.map(({ namespace }) => namespace))];
   const all = (await Promise.all(namespaces.map((namespace) => reader.list<KubeObject>('Pod', namespace)))).flat();
@@ -84,7 +84,9 @@ async function waitingFor(reader: Reader, claims: readonly ClaimView[]): Promise
   return [...used, ...unused.map(({ namespace, name }) => `${namespace}/PersistentVolumeClaim/${name}`)];
 }
 
-/** A class that does not exist, and the claims that name it. It is over when it is there, or nobody asks for it. */
+/**
+ * A class that does not exist, and the claims that name it. It is over when the class exists, or no claim asks for it.
+ */
 export async function readStorageClassHealth(
   reader: Reader,
   subject: HealthSubject,

@@ -4,16 +4,16 @@ import { controllerOf } from '../kube/raw.ts';
 import { type EventView, viewEvent } from '../kube/views.ts';
 import type { Workload } from './workload.ts';
 
-/** client-go puts this before what it has said ten times. */
+/** client-go puts this before a message that it has repeated ten times. */
 const combined = /^\(combined from similar events\): /;
 
-/** Newest first. */
+/** Sorted, newest first. */
 export async function listEvents(reader: Reader, namespace: string, fieldSelector: string): Promise<EventView[]> {
   const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector });
   return events.flatMap((event) => viewEvent(event) ?? []).sort((a, b) => b.lastSeenMs - a.lastSeenMs);
 }
 
-/** The events with one of these reasons about one of these objects, newest first, each message without its preamble. */
+/** The Events with one of these reasons about one of these objects, newest first, each message without its preamble. */
 export async function readEvents(
   reader: Reader,
   namespace: string,
@@ -29,14 +29,14 @@ export async function readEvents(
     .sort((a, b) => b.lastSeenMs - a.lastSeenMs || (a.name < b.name ? -1 : 1));
 }
 
-/** The Jobs of a CronJob try to create pods in its name. */
+/** The Jobs of a CronJob create pods on its behalf. */
 async function readJobs(reader: Reader, { kind, metadata }: KubeObject): Promise<string[]> {
   if (kind !== 'CronJob') return [];
   const jobs = await reader.list<KubeObject>('Job', metadata.namespace);
   return jobs.filter((job) => controllerOf(job.metadata)?.uid === metadata.uid).map((job) => job.metadata.uid);
 }
 
-/** With which words the pods of a workload are refused, newest first. */
+/** The messages with which a workload's pods are refused, newest first. */
 export async function readRefusals(reader: Reader, workload: Workload): Promise<string[]> {
   const { object, revisions, parts, deployment } = workload;
   if (parts) return (await Promise.all(parts.map((part) => readRefusals(reader, part.workload)))).flat();
@@ -44,7 +44,7 @@ export async function readRefusals(reader: Reader, workload: Workload): Promise<
   const owners = [uid, ...revisions.map(({ view }) => view.uid), ...(await readJobs(reader, object))];
   const events = await readEvents(reader, namespace, ['FailedCreate'], owners);
   if (!deployment) return events.map(({ message }) => message);
-  // Of a Deployment only what its ReplicaSets say now: events of one that was replaced are history.
+  // For a Deployment, only the current refusals of its ReplicaSets count: Events of one that was replaced are history.
   const known = refusalsIn(events);
   const ofPods = revisions.flatMap(({ view }) => refusalsOf(view, known));
   const { progressing } = deployment;

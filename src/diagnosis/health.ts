@@ -20,7 +20,7 @@ import { isWaiting, readBlocked, readQuota } from './quota.ts';
 import { createSnapshot, type Reach } from './readers.ts';
 import { readWorkload, type Workload } from './workload.ts';
 
-/** What a workload's own status and events say is wrong with it, beside what its pods say. */
+/** The troubles in a workload's own status and Events, in addition to those of its pods. */
 async function readTroubles(
   reader: Reader,
   namespace: string,
@@ -47,7 +47,7 @@ async function readTroubles(
   ];
 }
 
-/** As many as tell whether something is wrong: those that wait longest. */
+/** Enough to show whether something is wrong: the pods that have waited longest. */
 const mostPods = 3;
 
 async function readSetup(
@@ -66,10 +66,10 @@ async function readSetup(
   return (await Promise.all(each)).flat();
 }
 
-/** A controller tries again at least every quarter of an hour: what it has not said for twice that is history. */
+/** A controller retries at least every quarter of an hour, so a refusal not repeated for twice that time is history. */
 const standingMs = 1_800_000;
 
-/** By whom its pods are refused now: a quota's refusals are the quota's trouble. */
+/** The current refusals of its pods. A refusal by a quota is the quota's trouble. */
 async function refusedTroubles(
   reader: Reader,
   namespace: string,
@@ -81,7 +81,7 @@ async function refusedTroubles(
   const sets = [...revisions.map(({ view }) => view), ...(own ? [own] : [])].filter(
     ({ createFailure }) => createFailure,
   );
-  // Of a ReplicaSet its condition tells: it goes with the first try that succeeds.
+  // For a ReplicaSet its condition decides: it disappears with the first try that succeeds.
   if (sets.length === 0 && (own || !isShort(kind, object))) return [];
   const events = await listEvents(reader, namespace, 'reason=FailedCreate');
   if (sets.length > 0) return sets.flatMap((set) => newestRefusal(refusalsOf(set, refusalsIn(events))));
@@ -97,24 +97,26 @@ const newestRefusal = ([newest]: readonly string[]): Trouble[] => {
   return trouble ? [trouble] : [];
 };
 
-/** It made a Job after it was refused. */
+/** A later time means that it made a Job after it was refused. */
 const lastScheduleMs = (object: KubeObject): number =>
   timeMs((object as KubeObject & { status?: { lastScheduleTime?: unknown } }).status?.lastScheduleTime);
 
 export interface HealthSubject {
   namespace: string;
   object: { kind: string; name: string; uid: string };
-  /** "Deployment/api": whom a shared cause had touched. It is over only when they have what it denied them. */
+  /**
+   * "Deployment/api": the workloads that a shared cause affected. It is over only when they have what it denied them.
+   */
   affected?: readonly string[];
-  /** What it was noticed for: while that is true it is not healthy, whatever else is. */
+  /** The failure class that was noticed. While that is present it is not healthy, whatever else is. */
   class?: string;
   /** When it was noticed. */
   sinceMs?: number;
-  /** Where those whom a cluster-wide cause touches are looked for; without it everywhere. */
+  /** The area in which to look for workloads that a cluster-wide cause affects; everywhere if not set. */
   reach?: Reach;
 }
 
-/** Reads the live target and judges it; every "is it still true" of both streets is this one. */
+/** Reads the live target and judges it. Watcher and controller both use this for every "is it still true". */
 export async function readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
   return judgedFor(subject.class, await readTarget(reader, subject, nowMs));
 }
@@ -126,7 +128,7 @@ async function readTarget(reader: Reader, subject: HealthSubject, nowMs: number)
   return read(reader, subject, nowMs);
 }
 
-/** Whatever is no workload. */
+/** Everything that is not a workload. */
 const otherTargets: Readonly<Record<string, typeof readTarget>> = {
   ResourceQuota: readQuotaHealth,
   Node: readNodeHealth,
@@ -145,8 +147,8 @@ async function readWorkloadHealth(reader: Reader, subject: HealthSubject, nowMs:
 }
 
 /**
- * Failed runs are removed, at once if the CronJob says so: what was seen to fail is over with the next success alone. One
- * that is kept tells when it failed, which may be long before we first saw it.
+ * Failed runs are removed, at once if the CronJob is configured so. So a failure is over only with the next success. A
+ * failed run that is kept shows when it failed, which may be long before we first saw it.
  */
 function noSuccessSince(
   { object, counts, failedAtMs = Number.POSITIVE_INFINITY }: Workload,
@@ -164,7 +166,7 @@ async function readQuotaHealth(
   nowMs: number,
 ): Promise<LiveHealth> {
   const quota = await readQuota(reader, namespace, { ...object, uid: '' });
-  // Another one of that name has its own incident; this one's is over.
+  // Another quota of that name has its own incident; this one is over.
   if (quota && object.uid && quota.metadata.uid !== object.uid) return gone;
   const blocked = quota ? await readBlocked(reader, namespace, quota) : [];
   const refused = quotaHealth(quota !== undefined, blocked.filter(isWaiting));
@@ -174,7 +176,7 @@ async function readQuotaHealth(
     readAffected(reader, namespace, affected, nowMs),
     ...affected.map(async (workload) => ((await isShortOfPods(from, namespace, workload)) ? [workload] : [])),
   ]);
-  // That they have their pods is the quota's matter; whether these are well is their own.
+  // The quota is responsible for whether they have their pods; whether these are healthy is another matter.
   const why = short.flat().map((workload) => `${workload} waits for pods`);
   const { ended: _, ...counts } = touched;
   return { ...counts, restarts: 0, healthy: why.length === 0, why: why.join('; ').slice(0, 512), gone: refused.gone };
@@ -195,10 +197,13 @@ async function isShortOfPods(reader: Reader, namespace: string, workload: string
   return object !== undefined && isShort(kind, object);
 }
 
-/** More than these are read from whole lists. */
+/** More than this many are read from whole lists. */
 const mostSingly = 3;
 
-/** The workloads together: healthy when each of them is, or is gone; gone, or ended, when all that are left of them are. */
+/**
+ * The workloads together: healthy if each is healthy or gone; gone if all are gone; ended if all that still exist have
+ * ended.
+ */
 export async function readAffected(
   reader: Reader,
   namespace: string,
@@ -238,7 +243,7 @@ export async function readAffected(
 
 const workloadKinds: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job']);
 
-/** Only workloads can be short of pods; anything else in that list is not what keeps an incident open. */
+/** Only workloads can be short of pods; anything else in that list does not keep an incident open. */
 async function readNamed(
   reader: Reader,
   namespace: string,
@@ -255,12 +260,12 @@ async function readNamed(
 
 async function readJob(reader: Reader, namespace: string, name: string): Promise<LiveHealth> {
   const job = await reader.get<KubeObject>({ kind: 'Job', namespace, name });
-  if (!job) return { ...gone, gone: false }; // as Jobs are, some time after they are done
+  if (!job) return { ...gone, gone: false }; // normal some time after a Job is done
   const why = hasCondition(job, 'Failed') ? 'the Job failed for good' : isShort('Job', job) ? 'it waits for pods' : '';
   return { ...gone, gone: false, healthy: why === '', why, ready: why === '' ? 1 : 0, desired: 1 };
 }
 
-/** It has no pods of its own: that it can start Jobs again shows at its next time. */
+/** It has no pods of its own: its next scheduled run shows whether it can start Jobs again. */
 async function readCronJob(reader: Reader, namespace: string, name: string, sinceMs: number): Promise<LiveHealth> {
   const cronJob = await reader.get<KubeObject & { status?: { lastScheduleTime?: string } }>({
     kind: 'CronJob',

@@ -13,7 +13,7 @@ interface JobFacts {
 const failureOf = (job: KubeObject): Raw | undefined =>
   arr(statusIn(job)['conditions']).find((one) => one['type'] === 'Failed' && one['status'] === 'True');
 
-/** The container of its last try that ended badly. */
+/** The container of its last try that failed. */
 export function culpritOf({
   pods,
 }: JobFacts): { pod: PodFacts; container: PodFacts['containers'][number] } | undefined {
@@ -45,7 +45,7 @@ export function jobInWords(facts: JobFacts): string {
   }
 }
 
-/** The Job itself, or of a CronJob the last one that failed, with those of the pods that are its own. */
+/** The Job itself, or the last failed Job of a CronJob, with the pods that belong to it. */
 export async function readFailedJob(
   reader: Reader,
   owner: KubeObject,

@@ -13,7 +13,9 @@ export interface LoggedContainer {
   container: ContainerView;
 }
 
-/** The last lines of a container that are worth a look, redacted; of the one that crashed, if another runs by now. */
+/**
+ * The last useful lines of a container's log, redacted; the log of the crashed container, if another one runs by now.
+ */
 export async function readLogTail(logs: LogReader, { namespace, pod, container }: LoggedContainer): Promise<string[]> {
   const previous = container.ended !== undefined && !container.isDown;
   try {
@@ -22,13 +24,15 @@ export async function readLogTail(logs: LogReader, { namespace, pod, container }
     return lines.length > 0 ? [`last lines of the log of ${container.name}:`, ...lines] : [];
   } catch (error) {
     if (isForbidden(error)) return [`the log may not be read in ${namespace} (ClusterRole tapfix-logs)`];
-    // A node that is away, a log that is rotated: a card without a log is better than none.
+    // The node may be away, or the log rotated: a card without a log is better than no card.
     if (error instanceof ApiError || error instanceof Unreachable) return [];
     throw error;
   }
 }
 
-/** Pure. Redacted as a whole, because a key has many lines; a last line that the limit cut through is left out. */
+/**
+ * Pure. The text is redacted as a whole, because a key has many lines. A last line that the limit cut off is left out.
+ */
 export function linesIn(text: string): string[] {
   const isCut = Buffer.byteLength(text) >= asked.limitBytes;
   const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text;

@@ -54,7 +54,7 @@ interface NodeFacts {
   pods: { namespace: string; workload: string }[] | undefined;
 }
 
-/** undefined: there is no such node any more. */
+/** undefined if the node no longer exists. */
 export async function readNode(reader: Reader, target: { name: string; uid: string }): Promise<NodeFacts | undefined> {
   const node = await reader.get<KubeObject>({ kind: 'Node', name: target.name });
   if (!node || (target.uid && node.metadata.uid !== target.uid)) return undefined;

@@ -11,8 +11,8 @@ const requestsOf = (container: Raw): [string, string][] =>
 const isSidecar = (container: Raw): boolean => container['restartPolicy'] === 'Always';
 
 /**
- * Pure. What a pod asks of a node, by resource: its containers together, or the largest of what runs before them. Where
- * one container alone asks, in the words in which it does.
+ * Pure. The requests of a pod to a node, by resource: the sum of its containers, or the largest request of a container
+ * that runs before them. If only one container requests a resource, its own notation is kept.
  */
 export function asksOf(spec: Raw): Map<string, string> {
   const init = arr(spec['initContainers']);
@@ -20,7 +20,7 @@ export function asksOf(spec: Raw): Map<string, string> {
   for (const container of init.filter((one) => !isSidecar(one)))
     for (const [name, amount] of requestsOf(container))
       if ((quantity(amount) ?? 0) > (quantity(together.get(name) ?? '0') ?? 0)) together.set(name, amount);
-  const whole = obj(obj(spec['resources'])['requests']); // of the pod as a whole, where somebody says that
+  const whole = obj(obj(spec['resources'])['requests']); // for the pod as a whole, if set
   return new Map([...together, ...Object.entries(whole).map(([name, amount]) => [name, String(amount)] as const)]);
 }
 
@@ -56,20 +56,20 @@ function amountInWords(resource: string, amount: number): string {
   return amount >= Mi ? `${Number((amount / Mi).toFixed(1))}Mi` : `${Math.round(amount)}`;
 }
 
-/** What only a diagnosis wants to know of a container. */
+/** Facts about a container that only a diagnosis needs. */
 export interface ContainerFacts {
   state: ContainerView;
-  /** As the pod names it. */
+  /** As it is written in the pod. */
   image: string;
-  /** "256Mi"; empty when it has none. */
+  /** "256Mi"; empty if it has none. */
   memoryLimit: string;
-  /** What it left in its termination message, if that is not simply its log. */
+  /** Its termination message, if that is not simply its log. */
   lastWords: string;
 }
 
 export interface PodFacts {
   pod: PodView;
-  /** Which revision of its owner it is of, as its owner labelled it: pods with the same one run the same. */
+  /** The revision of its owner, from the label that the owner set: pods with the same one run the same. */
   revision: string;
   asks: ReadonlyMap<string, string>;
   containers: ContainerFacts[];
@@ -80,7 +80,7 @@ const selectorOf = ({ object }: Workload): string =>
     .map(([key, value]) => `${key}=${str(value)}`)
     .join(',');
 
-/** The pods of a workload once more, with what the slim views leave out. Through `createOnce` this costs nothing. */
+/** The pods of a workload again, with the fields that the slim views omit. Through `createOnce` this costs nothing. */
 export async function readPods(reader: Reader, workload: Workload): Promise<PodFacts[]> {
   if (workload.parts) return (await Promise.all(workload.parts.map((part) => readPods(reader, part.workload)))).flat();
   const { kind, metadata } = workload.object;
@@ -113,7 +113,7 @@ function podFacts(object: KubeObject): PodFacts | undefined {
 
 function containerFacts(state: ContainerView, spec: Raw, status: Raw): ContainerFacts {
   const ended = obj(obj(status['state'])['terminated'] ?? obj(status['lastState'])['terminated']);
-  // With this policy kubelet puts the end of the log there: that is shown only where logs are.
+  // With this policy kubelet puts the end of the log there, which may be shown only where logs may.
   const isLog = spec['terminationMessagePolicy'] === 'FallbackToLogsOnError';
   return {
     state,
@@ -123,7 +123,7 @@ function containerFacts(state: ContainerView, spec: Raw, status: Raw): Container
   };
 }
 
-/** "Deployment/api": what a person would name, as far as the pod itself says it. */
+/** "Deployment/api": the workload that a person would name, as far as the pod itself shows it. */
 export function workloadOf({ metadata }: KubeObject): string {
   const owner = controllerOf(metadata);
   if (!owner) return `Pod/${metadata.name}`;
@@ -132,7 +132,7 @@ export function workloadOf({ metadata }: KubeObject): string {
   return isDeployment ? `Deployment/${owner.name.slice(0, -hash.length - 1)}` : `${owner.kind}/${owner.name}`;
 }
 
-/** The images that run in a namespace at this moment, and what they run in. */
+/** The images that run in a namespace now, and the workloads that use them. */
 export async function readImagesInUse(reader: Reader, namespace: string): Promise<InUse[]> {
   const pods = await reader.list<KubeObject>('Pod', namespace);
   return pods.flatMap((raw) => {

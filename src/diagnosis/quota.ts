@@ -18,7 +18,7 @@ export interface QuotaObject extends KubeObject {
   status?: { used?: Record<string, string> };
 }
 
-/** undefined: it is gone or going, or another quota has its name now. */
+/** undefined if it is gone or being deleted, or another quota has its name now. */
 export async function readQuota(
   reader: Reader,
   namespace: string,
@@ -29,12 +29,14 @@ export async function readQuota(
   return !target.uid || quota.metadata.uid === target.uid ? quota : undefined;
 }
 
-/** What only an event of the last hour tells of, and would be let in now, has other reasons to be short. */
+/**
+ * If only an Event of the last hour names an owner, and its pods would fit now, it is short of pods for other reasons.
+ */
 export const isWaiting = ({ kind, fits }: BlockedOwner): boolean => kind === 'ReplicaSet' || !fits;
 
 const mostBlocked = 200;
 
-/** Whose pods this quota refuses, by a fresh reading, in a fixed order. */
+/** The owners whose pods this quota refuses, from a fresh reading, in a fixed order. */
 export async function readBlocked(reader: Reader, namespace: string, quota: QuotaObject): Promise<BlockedOwner[]> {
   const { metadata, spec, status } = quota;
   const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' });

@@ -4,7 +4,7 @@ import type { Kind, Ref } from '../kube/resources.ts';
 import type { PodView } from '../kube/views.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** A reader that asks each question once: all that is said of one case comes from one moment, and costs one reading. */
+/** A reader that asks each question once: everything about one case comes from one moment, and costs one reading. */
 export function createOnce(reader: Reader): Reader {
   const answers = new Map<string, Promise<unknown>>();
   const once = <T>(question: string, ask: () => Promise<T>): Promise<T> => {
@@ -24,8 +24,8 @@ export function createOnce(reader: Reader): Reader {
 }
 
 /**
- * A reader that lists each kind of a namespace once, when it is first asked for, and answers from that: for questions
- * about many workloads at once, which would otherwise be several requests each.
+ * A reader that lists each kind of a namespace once, when first asked, and answers from that list: for questions about
+ * many workloads at once, which would otherwise be several requests each.
  */
 export function createSnapshot(reader: Reader, namespace: string): Reader {
   const lists = new Map<Kind, Promise<KubeObject[]>>();
@@ -46,7 +46,7 @@ export function createSnapshot(reader: Reader, namespace: string): Reader {
   };
 }
 
-/** Only "key=value,key=value", which is all that is asked for here. */
+/** Only "key=value,key=value", the only form used here. */
 const isSelected = ({ metadata }: KubeObject, selector = ''): boolean =>
   selector
     .split(',')
@@ -56,14 +56,15 @@ const isSelected = ({ metadata }: KubeObject, selector = ''): boolean =>
       return metadata.labels?.[term.slice(0, at)] === term.slice(at + 1);
     });
 
-/** An answer stays good for three times as long as it took, so that no more than a quarter of the time goes into asking. */
+/** An answer is reused for three times as long as it took, so that at most a quarter of the time is spent asking. */
 const goodFor = 3;
 const longestMs = 10_000;
 
 /**
- * A reader that asks for a list of events once, however many want it at that moment. The API server keeps events on disk
- * only: for each such list it reads all of the namespace's, which takes seconds when there are thousands, and when two
- * hundred workloads fail as many ask the same. On a quiet day an answer is gone a moment after it came.
+ * A reader that asks for a list of Events once, however many callers want it at that moment. The API server keeps
+ * Events on disk only: for each such list it reads all Events of the namespace, which takes seconds when there are
+ * thousands. When two hundred workloads fail, as many callers ask the same. On a quiet day an answer is dropped a
+ * moment after it came.
  */
 export function createSharedEvents(reader: Reader, clock: Clock): Reader {
   const answers = new Map<string, Promise<KubeObject[]>>();
@@ -96,7 +97,7 @@ export function createSharedEvents(reader: Reader, clock: Clock): Reader {
   };
 }
 
-/** How far this installation sees. */
+/** The namespaces that this installation can see. */
 export interface Reach {
   /** undefined is the whole cluster. */
   scopes: readonly (string | undefined)[];
@@ -104,7 +105,7 @@ export interface Reach {
 }
 export const everywhere: Reach = { scopes: [undefined], isSelected: () => true };
 
-/** All of a kind that are within reach. What may not be listed is not there for us. */
+/** All objects of a kind within reach. Objects that may not be listed are treated as missing. */
 export async function listWithin(
   reader: Reader,
   reach: Reach,

@@ -7,7 +7,7 @@ import { counted, line } from '../lib/text.ts';
 import { readEvents } from './events.ts';
 import { missingIn, missingInWords } from './words/references.ts';
 
-/** A remote procedure's error carries the driver's own words at its end. */
+/** The error of a remote call has the driver's own message at its end. */
 const bare = (text: string): string => line(text.replace(/^.*?\bdesc = /s, ''), 240);
 
 /** "pod(s) web-0 and 2 pod(s) in different namespaces" */
@@ -62,7 +62,7 @@ const rules: readonly Rule[] = [
   ],
 ];
 
-/** Pure. Why a pod waits for a volume, from the words of an event. */
+/** Pure. Why a pod waits for a volume, from the message of an Event. */
 export function volumeInWords(message: string): string {
   const missing = missingIn(message);
   if (missing.length > 0) return missing.map(missingInWords).join('; ');
@@ -90,7 +90,7 @@ const claimRules: readonly Rule[] = [
   ],
 ];
 
-/** Pure. Why a claim has no volume, from the words of an event. */
+/** Pure. Why a claim has no volume, from the message of an Event. */
 export function claimInWords(message: string): string {
   const missing = missingStorageClassIn(message);
   if (missing) return `StorageClass ${missing} does not exist`;
@@ -110,7 +110,7 @@ export function claimsInWords(claims: readonly KubeObject[]): string {
   return `${counted(names.length, 'claim')} ${names.length === 1 ? 'waits' : 'wait'} for it: ${names.slice(0, mostNamed).join(', ')}${others}`;
 }
 
-/** What went wrong, and what shows that it goes on after all. */
+/** Reasons for a failure, and reasons that show that it continues after all. */
 const claimReasons = [
   'ProvisioningFailed',
   'FailedBinding',
@@ -124,7 +124,7 @@ const claimReasons = [
 
 interface ClaimFacts {
   object: KubeObject;
-  /** Why it has no volume; empty when nobody said. */
+  /** Why it has no volume; empty if no Event says so. */
   why: string;
   /** "10Gi of StorageClass fast" */
   asks: string;
@@ -134,7 +134,7 @@ interface ClaimFacts {
 
 const classOf = (claim: KubeObject): string => str(specIn(claim)['storageClassName']);
 
-/** undefined: it is gone, or another one has its name. */
+/** undefined if it is gone, or another one has its name. */
 export async function readClaim(
   reader: Reader,
   namespace: string,
@@ -160,7 +160,7 @@ export async function readClaim(
 const mounts = (pod: KubeObject, claim: string): boolean =>
   arr(specIn(pod)['volumes']).some((volume) => obj(volume['persistentVolumeClaim'])['claimName'] === claim);
 
-/** The claims of the whole cluster that wait for this StorageClass; undefined when they may not be listed. */
+/** The claims of the whole cluster that wait for this StorageClass; undefined if they may not be listed. */
 export async function readClaimsOf(reader: Reader, storageClass: string): Promise<KubeObject[] | undefined> {
   // Forbidden where tapfix has rights in a few namespaces only.
   const all = await reader.list<KubeObject>('PersistentVolumeClaim').catch(ifForbidden(undefined));

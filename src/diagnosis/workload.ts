@@ -14,7 +14,10 @@ import {
 } from '../kube/views.ts';
 import type { PodFacts } from './pods.ts';
 
-/** One version of a pod template: a ReplicaSet's of a Deployment, a ControllerRevision of what has no ReplicaSets. */
+/**
+ * One version of a pod template: a ReplicaSet of a Deployment, or a ControllerRevision of a workload without
+ * ReplicaSets.
+ */
 export interface Past {
   revision: number;
   createdAtMs: number;
@@ -28,7 +31,7 @@ interface Kept extends Past {
 
 const withControllerRevisions: ReadonlySet<string> = new Set(['StatefulSet', 'DaemonSet']);
 
-/** Newest first; none of what keeps no such history. */
+/** Newest first; empty for a kind that keeps no such history. */
 export async function readControllerRevisions(reader: Reader, object: KubeObject): Promise<Kept[]> {
   if (!withControllerRevisions.has(object.kind ?? '')) return [];
   // An older installation's rights may lack this list: then no history is known.
@@ -44,13 +47,13 @@ export async function readControllerRevisions(reader: Reader, object: KubeObject
     .sort((a, b) => b.revision - a.revision);
 }
 
-/** A StatefulSet labels its pods with the name of the revision, a DaemonSet with the hash at the end of it. */
+/** A StatefulSet labels its pods with the name of the revision, a DaemonSet with the hash at the end of that name. */
 const isOf = ({ name }: Kept, { revision }: PodFacts): boolean =>
   revision !== '' && (name === revision || name.endsWith(`-${revision}`));
 
 /**
- * A StatefulSet or DaemonSet seen as a Deployment is: each revision with the pods that are of it, as if it were a
- * ReplicaSet. How many an older one once had nobody knows: only the pods that are left of it speak for it.
+ * A StatefulSet or DaemonSet in the form of a Deployment: each revision with its pods, as if it were a ReplicaSet. How
+ * many pods an older revision once had is unknown: only its remaining pods count.
  */
 export async function readRevisioned(reader: Reader, workload: Workload, pods: readonly PodFacts[]): Promise<Workload> {
   const kept = await readControllerRevisions(reader, workload.object);
@@ -89,12 +92,12 @@ export interface Workload {
   object: KubeObject;
   counts: WorkloadCounts;
   pods: PodView[];
-  /** Only of a Deployment; newest first. */
+  /** Only for a Deployment; newest first. */
   deployment?: DeploymentView;
   revisions: Revision[];
-  /** Only of a CronJob: when the newest of its failed runs that are still there failed. */
+  /** Only for a CronJob: when the newest of its remaining failed runs failed. */
   failedAtMs?: number;
-  /** What a custom owner owns, which speaks for it. */
+  /** The objects that a custom owner owns. They stand for it. */
   parts?: readonly Part[];
 }
 
@@ -117,7 +120,7 @@ interface RawWorkload extends KubeObject {
 
 const count = (raw: RawWorkload, field: string): number => Number(raw.status?.[field] ?? 0);
 
-/** That nothing is wrong with it any more is true, that it is healthy is not. */
+/** Nothing is wrong with it any more, but it is not healthy either. */
 const switchedOff = (desired: number): { ended?: string } => (desired === 0 ? { ended: 'it was scaled to zero' } : {});
 
 const isOnDelete = ({ spec }: RawWorkload): boolean => spec?.updateStrategy?.type === 'OnDelete';
@@ -136,7 +139,7 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
       };
     }
     case 'Job': {
-      // Whether its pods stay up is theirs to say; the Job only has to have them.
+      // Its pods show themselves whether they stay up; the Job only has to have them.
       const hasFailed = hasCondition(raw, 'Failed');
       const isDone = raw.spec?.suspend || hasCondition(raw, 'Complete') || hasFailed;
       const wanted = isDone ? 0 : Math.min(raw.spec?.parallelism ?? 1, raw.spec?.completions ?? 1);
@@ -147,12 +150,13 @@ function countsOf(kind: Kind, raw: RawWorkload): WorkloadCounts {
         ...(hasFailed && { ended: 'the Job failed for good' }),
       };
     }
-    case 'CronJob': // it has no pods of its own: those of its Jobs speak for it
+    case 'CronJob': // it has no pods of its own: those of its Jobs count
       return { desired: 0, ready: 0, settled: true, ...(raw.spec?.suspend && { ended: 'it was suspended' }) };
     case 'ReplicaSet':
       return { desired, ready: count(raw, 'availableReplicas'), settled: caughtUp, ...switchedOff(desired) };
     default: {
-      // Of a StatefulSet those below the partition stay as they are, and with OnDelete all that nobody deletes.
+      // In a StatefulSet, pods below the partition are not updated; with OnDelete, neither are pods that nobody
+      // deletes.
       const toUpdate = Math.max(desired - (raw.spec?.updateStrategy?.rollingUpdate?.partition ?? 0), 0);
       const isUpdated = isOnDelete(raw) || count(raw, 'updatedReplicas') >= toUpdate;
       const isEven = count(raw, 'replicas') === desired && isUpdated;
@@ -168,7 +172,10 @@ async function jobsOf(reader: Reader, cronJob: KubeObject): Promise<RawWorkload[
     .sort((a, b) => timeMs(b.metadata.creationTimestamp) - timeMs(a.metadata.creationTimestamp));
 }
 
-/** A CronJob is as well as its last run that came to an end. Those that succeeded may be gone at once: it remembers when. */
+/**
+ * A CronJob is as healthy as its last finished run. Successful runs may be removed at once, but the CronJob records
+ * when.
+ */
 function lastRun(cronJob: RawWorkload, jobs: readonly RawWorkload[]): { trouble?: string } {
   const last = jobs.find((job) => hasCondition(job, 'Complete') || hasCondition(job, 'Failed'));
   if (!last || !hasCondition(last, 'Failed') || cronJob.spec?.suspend) return {};
@@ -199,7 +206,7 @@ async function revisionsOf(reader: Reader, deployment: RawWorkload): Promise<Rev
     .sort((a, b) => b.view.revision - a.view.revision);
 }
 
-/** A single pod that nobody owns, seen as a workload of one. */
+/** A single pod without an owner, as a workload of one pod. */
 const lonePod = (object: KubeObject): Workload => {
   const pod = viewPod(object)!;
   const isFinished = pod.phase === 'Succeeded';
@@ -213,7 +220,7 @@ const lonePod = (object: KubeObject): Workload => {
 
 const ownable: readonly Kind[] = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob', 'Pod'];
 
-/** A custom owner (an Argo Rollout, an operator's resource) cannot be read: what it owns speaks for it. */
+/** A custom owner (an Argo Rollout, an operator's resource) cannot be read: the objects that it owns stand for it. */
 async function readCustom(reader: Reader, namespace: string, { name, uid }: Target): Promise<Workload | undefined> {
   const lists = await Promise.all(
     ownable.map(async (kind) => {
@@ -242,7 +249,7 @@ interface Target {
   uid: string;
 }
 
-/** undefined: it is gone, another object has its name now, or it is a custom one that owns nothing (any more). */
+/** undefined if it is gone, another object has its name now, or it is a custom one that owns nothing (any more). */
 export async function readWorkload(reader: Reader, namespace: string, target: Target): Promise<Workload | undefined> {
   if (!isKnownKind(target.kind)) return readCustom(reader, namespace, target);
   const object = await reader.get<RawWorkload>({ kind: target.kind, namespace, name: target.name });

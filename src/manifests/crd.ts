@@ -11,7 +11,10 @@ import { type Kind, resources } from '../kube/resources.ts';
 import type { ActionRow, Manifest } from './manifest.ts';
 import { type CelRule, type Schema, structuralSchema } from './structural.ts';
 
-/** Everything in `spec` but the approval stays as it was created; adding or removing an optional field counts. */
+/**
+ * Everything in `spec` but the approval stays as it was created; adding or removing an optional field counts as a
+ * change.
+ */
 function immutableBut(free: string, spec: Schema): CelRule[] {
   const required = new Set(spec.required);
   return Object.keys(spec.properties ?? {})
@@ -51,7 +54,7 @@ const blockRules = (actions: readonly ActionRow[]): CelRule[] =>
 const phaseOf = (object: string) =>
   `(has(${object}.status) && has(${object}.status.phase) ? ${object}.status.phase : '')`;
 
-/** Root level, because the spec does not see the status: once something became of it, there is nothing to decide. */
+/** At root level, because the spec does not see the status: once it has left Proposed, there is nothing to decide. */
 function decidableRule(): CelRule {
   const phase = phaseOf('oldSelf');
   return {
@@ -61,7 +64,7 @@ function decidableRule(): CelRule {
   };
 }
 
-/** Root level, because a rule on `status` would not see its first writing or its removal. */
+/** At root level, because a rule on `status` would not see its first write or its removal. */
 function phaseRule(): CelRule {
   const before = phaseOf('oldSelf');
   const after = phaseOf('self');
@@ -107,7 +110,7 @@ export function customResourceDefinitions(actions: readonly ActionRow[]): Manife
   ];
 }
 
-/** The action is the one part of the spec that is put together here, from each action's own params. */
+/** The action is the only part of the spec that is built here, from each action's own params. */
 function remediationSchema(actions: readonly ActionRow[]): Schema {
   const spec = structuralSchema(remediationSpecSchema);
   const { approval, ...others } = spec.properties ?? {};

@@ -1,7 +1,7 @@
 import type { Action } from '../actions/action.ts';
 import { systemNamespaces } from '../lib/namespaces.ts';
 
-/** Any Kubernetes object, on its way to YAML. */
+/** Any Kubernetes object that will be written as YAML. */
 export interface Manifest {
   apiVersion: string;
   kind: string;
@@ -9,10 +9,10 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** What the manifests need to know of an action: its params, and the rights it takes. */
+/** The facts about an action that the manifests need: its params, and the rights it needs. */
 export type ActionRow = Pick<Action<unknown>, 'type' | 'block' | 'params' | 'role' | 'rights'>;
 
-/** Where and what to install. */
+/** The namespace, image and actions to install. */
 export interface Install {
   namespace: string;
   image: string;
@@ -30,11 +30,11 @@ export const accounts = {
 export const userOf = (namespace: string, account: string): string => `system:serviceaccount:${namespace}:${account}`;
 
 /**
- * The name of a cluster-scoped object that mentions the namespace in its content: a second install in another
- * namespace brings its own instead of taking over the first one's.
+ * The name of a cluster-scoped object that mentions the namespace in its content: a second install in another namespace
+ * brings its own object instead of taking over the first one's.
  */
 export const nameFor = (name: string, namespace: string): string =>
   namespace === defaultNamespace ? name : `${name}-${namespace}`;
 
-/** Never watched unless named, never changed at all. */
+/** Never watched unless named, and never changed at all. */
 export const protectedNamespaces = (namespace: string): string[] => [...systemNamespaces, namespace];

@@ -15,14 +15,14 @@ interface ResourceRule {
 
 interface Validation {
   expression: string;
-  /** CEL that gives the words a person reads. */
+  /** CEL that gives the message a person reads. */
   messageExpression: string;
 }
 
 interface Policy {
   name: string;
   rules: ResourceRule[];
-  /** Name to CEL: all must be true, or the policy has nothing to say. */
+  /** Name to CEL: all must be true, or the policy does not apply. */
   when?: Record<string, string>;
   /** Name to CEL. */
   variables?: Record<string, string>;
@@ -58,7 +58,7 @@ const remediations = (operations: ResourceRule['operations'], resource = 'remedi
   { apiGroups: ['tapfix.dev'], apiVersions: ['*'], operations, resources: [resource] },
 ];
 
-/** Whether the requester holds a verb of ours in the namespace of the request. */
+/** Whether the requester holds one of our verbs in the namespace of the request. */
 const holds = (verb: string): string =>
   `authorizer.group('tapfix.dev').resource('remediations').namespace(request.namespace).check('${verb}').allowed()`;
 
@@ -67,8 +67,9 @@ const lacksVerb = (what: string, verb: string): string =>
   `'user "' + request.userInfo.username + '" may not ${what} in namespace ' + request.namespace + ': that takes the verb "${verb}" on remediations.tapfix.dev'`;
 
 /**
- * What the API server refuses. By verbs of our own on `remediations`, never by account name, so that a cluster-admin,
- * who holds them all, is never refused in its own name; only the writer and the controller are known by name.
+ * The requests that the API server refuses. The rules use our own verbs on `remediations` and not account names, so
+ * that a cluster-admin, who holds all verbs, is never refused when acting in its own name. Only the writer and the
+ * controller are identified by name.
  */
 export function admissionPolicies(install: Install): Manifest[] {
   const ofAccounts = [writerPolicy(install), controllerPolicy(install), retentionPolicy(install)];
@@ -118,7 +119,7 @@ const decide: Policy = {
 const added = (field: string): string =>
   `object.metadata.?${field}.orValue([]).all(one, oldObject != null && one in oldObject.metadata.?${field}.orValue([]))`;
 
-/** The record of who decided what is not to vanish with an owner that never was, nor to be made undeletable. */
+/** The record of who decided what must not be deleted with an owner that never existed, nor be made undeletable. */
 const record: Policy = {
   name: 'tapfix-record',
   rules: remediations(['CREATE', 'UPDATE']),
@@ -145,7 +146,7 @@ const acknowledge: Policy = {
       expression: [
         'variables.after == variables.before',
         'variables.after == request.userInfo.username',
-        // Whoever took it may give it back.
+        // The person who took it may give it back.
         "variables.after == '' && variables.before == request.userInfo.username",
         holds('attest'),
       ].join(' ||\n'),
@@ -154,7 +155,9 @@ const acknowledge: Policy = {
   ],
 };
 
-/** The watcher's own words in the status; all else, and every field to come, is the controller's. */
+/**
+ * The parts of the status that the watcher writes. Everything else, and every future field, belongs to the controller.
+ */
 const watchersCondition = 'IncidentCleared';
 const watchersField = 'sightings';
 const controllersFields = Object.keys(remediationStatusSchema.shape).filter(
@@ -199,8 +202,8 @@ const by = "JSONPatch{op: 'add', path: '/spec/approval/by', value: request.userI
 const via = "JSONPatch{op: 'add', path: '/spec/approval/via', value: 'kubernetes'}";
 
 /**
- * Writes who decides, where a person did not: with it, a patch of the state alone is a complete decision. It only
- * fills in what tapfix-decide then checks, so a cluster without it (older than 1.36) is as safe, and less comfortable.
+ * Writes who decides, if a person did not: with it, a patch of the state alone is a complete decision. It only fills in
+ * what tapfix-decide then checks, so a cluster without it (older than 1.36) is just as safe, but less convenient.
  */
 export const stampingPolicy = (): Manifest[] => [
   {
@@ -238,7 +241,7 @@ const isUser = (namespace: string, account: string): Record<string, string> => (
   'is-this-account': `request.userInfo.username == '${userOf(namespace, account)}'`,
 });
 
-/** Admission knows operations, not verbs; reading never comes here. */
+/** Admission knows operations, not verbs; reads never get here. */
 const operationOf: Record<string, string> = {
   create: 'CREATE',
   update: 'UPDATE',
@@ -263,7 +266,7 @@ const specFields: Readonly<Record<string, readonly string[]>> = {
 
 const nameOf = ({ group, resource }: Right): string => `${group}/${resource}`;
 
-/** The parts of its spec that actions own, each action its own; empty when they only annotate it. */
+/** The parts of its spec that actions own, separately for each action; empty if they only annotate it. */
 function ownedParts(resource: string, rights: readonly Right[]): string[][] {
   const parts = rights.flatMap((right) => (nameOf(right) === resource && right.owns ? [[...right.owns]] : []));
   return [...new Map(parts.map((part) => [part.join(), part])).values()];
@@ -276,7 +279,10 @@ function keepsAllBut(part: readonly string[], resource: string): string {
   return others.map((field) => same('spec', field)).join(' && ');
 }
 
-/** What must stay as it was when the writer patches one of these: all but what one action owns, never two at once. */
+/**
+ * The fields that must not change when the writer patches one of these: everything except the part of one action, never
+ * of two at once.
+ */
 function keeps(resource: string, rights: readonly Right[]): string {
   const parts = ownedParts(resource, rights);
   const spec = parts.map((part) => `(${keepsAllBut(part, resource)})`).join(' ||\n') || 'object.spec == oldObject.spec';
@@ -289,7 +295,7 @@ function ownedInWords(resource: string, rights: readonly Right[]): string {
   return ['annotations', ...(parts.length > 0 ? [parts.join(' or ')] : [])].join(' and ');
 }
 
-/** What else the rights insist on, each thing once. */
+/** The additional conditions of the rights, each once. */
 const insistences = (rights: readonly Right[]): { right: Right; hold: string; say: string }[] => [
   ...new Map(
     rights.flatMap((right) =>
@@ -298,7 +304,7 @@ const insistences = (rights: readonly Right[]): { right: Right; hold: string; sa
   ).values(),
 ];
 
-/** What the minted rights may be used for, whatever else the account should ever be bound to. */
+/** Limits the use of the writer's temporary rights, whatever else the account might ever be bound to. */
 function writerPolicy({ namespace, actions }: Install): Policy {
   const rights = actions.flatMap((action) => action.rights);
   const pairs = [...new Set(declaredRights('writer', actions).flatMap(pairOf))];
@@ -314,7 +320,7 @@ function writerPolicy({ namespace, actions }: Install): Policy {
       },
     ],
     when: isUser(namespace, accounts.writer),
-    // Empty fields of a request are absent ones.
+    // In a request, an empty field is absent.
     variables: {
       name: "request.?name.orValue('')",
       where: "request.?namespace.orValue('')",
@@ -354,7 +360,7 @@ function writerPolicy({ namespace, actions }: Install): Policy {
 
 const uuid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
-/** The controller mints rights for the writer, and for nobody else. */
+/** The controller grants rights to the writer, and to nobody else. */
 function controllerPolicy({ namespace }: Install): Policy {
   const subject = 'variables.binding.subjects[0]';
   return {
@@ -394,7 +400,10 @@ function controllerPolicy({ namespace }: Install): Policy {
   };
 }
 
-/** The record of who decided what: the controller deletes it when it is over and cleared, nobody else of tapfix at all. */
+/**
+ * The record of who decided what: the controller deletes it when it is over and cleared, and nothing else in tapfix may
+ * delete it.
+ */
 function retentionPolicy({ namespace }: Install): Policy {
   return {
     name: nameFor('tapfix-retention', namespace),

@@ -4,7 +4,10 @@ import { type Holder, rightsTable, type RightsRow, type RightsScope, writerRoles
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;
 
-/** Every role of the table, and who holds it. The writer's, the approver's and those for logs and ConfigMaps are bound by nobody here. */
+/**
+ * Every role of the table, and who holds it. The roles of the writer, of approvers, and for logs and ConfigMaps are not
+ * bound here.
+ */
 export function accessControl({ namespace, actions }: Install): Manifest[] {
   const table = rightsTable(actions);
   const clusterRoles: Holder[] = [

@@ -15,9 +15,9 @@ interface File {
 }
 
 /**
- * In the order of their names, which is the order `kubectl apply -f DIRECTORY` takes them in. The policies come before
- * the resource they guard (they name it by group, so it need not exist yet), and rights come after both: there is no
- * moment in which a Remediation can be approved unguarded.
+ * In the order of their names, which is the order in which `kubectl apply -f DIRECTORY` applies them. The policies come
+ * before the resource they guard (they name it by group, so it need not exist yet), and rights come after both: so a
+ * Remediation can never be approved unguarded.
  */
 const files = (install: Install): File[] => [
   { name: '00-namespace.yaml', note: 'Where tapfix lives.', objects: [namespaceManifest(install)] },
@@ -49,7 +49,10 @@ const files = (install: Install): File[] => [
   },
 ];
 
-/** What a tapfix that runs elsewhere needs in the cluster: everything but its configuration and its Deployments. */
+/**
+ * The objects that a tapfix which runs elsewhere needs in the cluster: everything but its configuration and its
+ * Deployments.
+ */
 export const groundwork = (install: Install): Manifest[] =>
   files(install)
     .filter(({ name }) => !/^(40|50)-/.test(name))

@@ -4,8 +4,8 @@ import { group } from '../kube/remediation.ts';
 import { accounts, type ActionRow } from './manifest.ts';
 
 /**
- * Who may do what: the one table. RBAC (rbac.ts), the writer's admission policy (policies.ts) and the can-i test
- * come from it. Nobody is in it with a right to read Secrets.
+ * The only table of who may do what. RBAC (rbac.ts), the writer's admission policy (policies.ts) and the can-i test
+ * come from it. Nobody in it has the right to read Secrets.
  */
 export type Holder =
   | 'tapfix-reader'
@@ -25,7 +25,7 @@ export interface RightsRow {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Only these objects; without it: all. */
+  /** Only these objects; all objects if absent. */
   readonly names?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-reader', 'policy', ['poddisruptionbudgets'], read),
   cluster('tapfix-reader', group, ['remediations'], read),
 
-  // Proposes, and records what people decided in chat: `approve` to decide at all, `attest` to name them.
+  // The watcher proposes, and records what people decided in chat: `approve` to decide at all, `attest` to name them.
   cluster('tapfix-watcher', group, ['remediations'], ['create', 'patch']),
   cluster('tapfix-watcher', group, ['remediations'], ['propose', 'attest', 'approve', 'observe']),
   cluster('tapfix-watcher', group, ['remediations/status'], ['patch']),
@@ -74,7 +74,8 @@ const fixedRows: readonly RightsRow[] = [
   own('tapfix-watcher', group, ['notices'], [...read, 'create', 'patch', 'delete']),
   own('tapfix-watcher', group, ['notices/status'], ['patch']),
 
-  // Mints the writer's rights and holds none of them; deletes what is over and no longer needed (retention).
+  // The controller grants the writer's rights and holds none of them; it deletes Remediations that are over and no
+  // longer needed (retention).
   cluster('tapfix-controller', group, ['remediations'], ['control', 'delete']),
   cluster('tapfix-controller', group, ['remediations/status'], ['patch']),
   cluster('tapfix-controller', rbac, ['rolebindings'], ['create', 'get', 'list', 'delete']),
@@ -122,7 +123,7 @@ const holdersOf = {
   writer: writerRoles,
 } satisfies Record<Identity, readonly Holder[]>;
 
-/** Everything an identity was given, one verb a line. The writer's are `minted`: it has them only while a fix runs. */
+/** Every right of an identity, one verb per line. The writer's are `minted`: it has them only while a fix runs. */
 export function declaredRights(identity: Identity, actions: readonly ActionRow[]): DeclaredRight[] {
   const holders: readonly Holder[] = holdersOf[identity];
   return rightsTable(actions)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An OpenAPI v3 schema as a CustomResourceDefinition takes it. */
+/** An OpenAPI v3 schema as a CustomResourceDefinition accepts it. */
 export interface Schema {
   type?: string;
   properties?: Record<string, Schema>;
@@ -25,7 +25,7 @@ const plainKeywords = new Set(
   x-kubernetes-list-type x-kubernetes-list-map-keys x-kubernetes-map-type`.split(/\s+/),
 );
 
-/** What a zod schema says, in the words an API server accepts; throws on what it could not enforce. */
+/** A zod schema in the keywords that an API server accepts; throws on anything that it could not enforce. */
 export function structuralSchema(schema: z.ZodType): Schema {
   return structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'input' }) as Schema, '');
 }
@@ -37,7 +37,8 @@ function structural(schema: Schema, path: string): Schema {
     else if (keyword === 'items') result.items = structural(value as Schema, `${path}[]`);
     else if (keyword === 'allOf') result['allOf'] = (value as Schema[]).map(withoutType);
     else if (plainKeywords.has(keyword)) result[keyword] = value;
-    // Unknown fields are pruned by the API server: "no others" needs no word, and beside properties may have none.
+    // The API server prunes unknown fields, so `additionalProperties: false` is not needed, and is not allowed beside
+    // properties.
     else if (keyword !== 'additionalProperties' || value !== false) {
       throw new Error(`${path || 'schema'}: "${keyword}" cannot stand in a CustomResourceDefinition`);
     }

@@ -18,7 +18,7 @@ export const namespaceManifest = ({ namespace }: Install): Manifest => ({
   },
 });
 
-/** The writer's tokens are minted for each fix; no pod ever carries one. */
+/** The writer's tokens are created for each fix; no pod ever has one. */
 export const serviceAccounts = ({ namespace }: Install): Manifest[] =>
   Object.values(accounts).map((name) => ({
     apiVersion: 'v1',
@@ -43,7 +43,7 @@ export const configMap = ({ namespace }: Install): Manifest => ({
   data: { 'config.yaml': startingConfig },
 });
 
-/** Without data, so that applying it again takes nothing away: what is in it people wrote in chat. */
+/** Without data, so that applying it again deletes nothing: its content is what people wrote in chat. */
 export const mutesConfigMap = ({ namespace }: Install): Manifest => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -61,7 +61,7 @@ interface Extras {
   volumes: object[];
 }
 
-/** The chat's tokens: in the watcher only. Directories, never subPath: a file mounted by subPath is never updated. */
+/** The chat's tokens, in the watcher only. Directories, never subPath: a file mounted by subPath is never updated. */
 const chat: Extras = {
   env: chatTokens.map((token) => ({ name: `${token}_FILE`, value: `${chatDirectory}/${token}` })),
   volumeMounts: [{ name: 'chat', mountPath: chatDirectory, readOnly: true }],
@@ -87,7 +87,7 @@ function deployment({ namespace, image }: Install, role: 'watcher' | 'controller
     kind: 'Deployment',
     metadata: { name, namespace, labels },
     spec: {
-      // Two at once would both act: there is no leader election.
+      // Two at once would both act, because there is no leader election.
       replicas: 1,
       strategy: { type: 'Recreate' },
       selector: { matchLabels: labels },

@@ -27,13 +27,13 @@ export interface Subject {
   object: { kind: string; name: string; uid: string };
 }
 
-/** What tapfix would say and do about a subject, from one reading of the live cluster. */
+/** The diagnosis and the fix for a subject, from one reading of the live cluster. */
 export interface Derived {
   diagnosis: string;
   changed: string[];
   evidence: string[];
   rationale: string;
-  /** Absent: nothing safe to propose, `rationale` says why. */
+  /** Absent if there is nothing safe to propose; then `rationale` says why. */
   action?: ActionSpec;
 }
 
@@ -42,7 +42,7 @@ export interface DeriveDeps {
   history: History;
   config: Config;
   nowMs: number;
-  /** The watcher's alone: no action depends on a log. */
+  /** Only the watcher has it: no action depends on a log. */
   logs?: LogReader;
 }
 
@@ -67,8 +67,8 @@ export const cases: Readonly<Record<string, (subject: Subject, deps: DeriveDeps)
 };
 
 /**
- * The same code proposes for the watcher and confirms for the controller, each from its own reading.
- * undefined: the subject is gone.
+ * The same code proposes for the watcher and confirms for the controller, each from its own reading. undefined if the
+ * subject is gone.
  */
 export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined> {
   const read = Object.hasOwn(cases, subject.class) ? cases[subject.class] : undefined;
@@ -84,7 +84,7 @@ export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derive
   return { ...said, rationale: reasonsInWords(refusals) };
 }
 
-/** Whether it may be done, and would be. */
+/** Whether the fix is allowed, and would work. */
 async function attempt(
   fix: Fix,
   { namespace }: Subject,
@@ -104,7 +104,7 @@ async function attempt(
 
 const redactedFix = (fix: Fix): Fix => ('refused' in fix ? { refused: redact(fix.refused) } : fix);
 
-/** All that came from the cluster, in one place. Not a command to put something back: that must stay as it is. */
+/** Redacts all text from the cluster in one place. An undo command is not redacted, because it must stay as it is. */
 const redacted = ({ diagnosis, changed, evidence, fix, orElse = [] }: Case): Case => ({
   diagnosis: redact(diagnosis),
   changed: changed.map(redact),

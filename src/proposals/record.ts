@@ -22,7 +22,7 @@ export interface RecordFacts {
   derived: Derived;
   /** Earlier Remediations of the same key. */
   earlier: readonly Remediation[];
-  /** Watched because it was named literally, but nothing may be changed there. */
+  /** Watched because the configuration names it literally, but nothing may be changed there. */
   notifyOnly: boolean;
   proposedBy: string;
   config: Config;
@@ -37,7 +37,9 @@ export function recurrence(earlier: readonly Remediation[], type: string, nowMs:
   });
 }
 
-/** A fix of that type that was applied in this episode, and after which it was still broken. One that was never applied may be tried again. */
+/**
+ * A fix of that type that was applied in this episode and did not help. One that was never applied may be tried again.
+ */
 const failedBefore = (earlier: readonly Remediation[], type: string): Remediation | undefined =>
   earlier.find(
     (fix) =>
@@ -47,10 +49,10 @@ const failedBefore = (earlier: readonly Remediation[], type: string): Remediatio
       fix.status?.execution?.appliedAt !== undefined,
   );
 
-/** Whoever wrote it, and whatever is in it: from here it goes to a chat. */
+/** The text goes to a chat from here, so it is redacted whoever wrote it. */
 const said = (text: string, maxLength: number): string => plain(redact(text), maxLength);
 
-/** Pure. The spec of a new Remediation: all the card needs is in it. */
+/** Pure. The spec of a new Remediation, with everything that the card needs. */
 export function remediationSpec(facts: RecordFacts): RemediationSpec {
   const { incident, derived, config, proposedBy } = facts;
   const { key, class: failureClass, severity, reason, object, message, firstSeenMs } = incident;
@@ -92,7 +94,10 @@ function allowedAction({ derived, earlier, notifyOnly, nowMs }: RecordFacts) {
   return { spec: derived.action };
 }
 
-/** How often it was broken, this time included: also when no fix was offered any more. One that follows another is no new time. */
+/**
+ * How often it was broken, including this time, and also when no fix was offered any more. A successor does not count
+ * as a new time.
+ */
 function timesInAnHour(earlier: readonly Remediation[], type: string, nowMs: number): number {
   const isRecent = ({ metadata }: Remediation): boolean =>
     nowMs - Date.parse(metadata.creationTimestamp) < recurrenceMs;

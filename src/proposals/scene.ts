@@ -10,43 +10,43 @@ import type { Reader } from '../kube/api.ts';
 import { counted } from '../lib/text.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
 
-/** A way back that is safe to offer, or the reason why there is none. */
+/** A revision that is safe to go back to, or the reason why there is none. */
 export type WayBack = { revision: number; from: number; ranMs: number } | { refused: string };
 
-/** The fix that a case takes, with why it is safe; or why there is none. */
+/** The fix for a case, with the reason why it is safe; or the reason why there is none. */
 export type Fix = { action: Action<never>; params: unknown; why: string } | { refused: string };
 
-/** Everything read about one subject, in words, and the fix for it. */
+/** Everything that was read about one subject, as text, and the fix for it. */
 export interface Case {
   diagnosis: string;
   changed: string[];
   evidence: string[];
   fix: Fix;
-  /** Tried in this order, when those before cannot be offered. */
+  /** Tried in this order, if those before cannot be offered. */
   orElse?: readonly Fix[];
 }
 
-/** For what tapfix can only tell of. */
+/** The refusal for failures that tapfix can only report. */
 export const nothingSafe = 'nothing safe to do by a tap';
 
-/** Why none of several is offered, each reason once. */
+/** Why none of several fixes is offered, each reason once. */
 export function reasonsInWords(refusals: readonly string[]): string {
   const [only = nothingSafe, ...others] = new Set(refusals);
   return others.length === 0 ? only : [only, ...others].map((reason) => reason.replace(/\.$/, '')).join('; ');
 }
 
-/** One reading of a workload: all that its case is made of. */
+/** One reading of a workload: everything that its case is made of. */
 export interface Scene {
   workload: Workload;
-  /** The same with its revisions, also of what keeps them otherwise than in ReplicaSets. */
+  /** The same with its revisions, also for kinds that do not keep them in ReplicaSets. */
   rollout: Workload;
   pods: PodFacts[];
   changed: string[];
-  /** For what else the case wants to know: each question is asked once. */
+  /** For further questions of the case: each question is asked once. */
   reader: Reader;
 }
 
-/** undefined: it is gone, or another has its name. */
+/** undefined if it is gone, or another object has its name. */
 export async function readScene(subject: Subject, { reader, nowMs }: DeriveDeps): Promise<Scene | undefined> {
   const once = createOnce(reader);
   const workload = await readWorkload(once, subject.namespace, subject.object);
@@ -63,7 +63,7 @@ export interface Culprit {
   container: ContainerFacts;
 }
 
-/** The container with most restarts among those that are meant. */
+/** The container with the most restarts among those that match. */
 export function worstOf(
   pods: readonly PodFacts[],
   isMeant: (container: ContainerFacts) => boolean,
@@ -74,7 +74,7 @@ export function worstOf(
     .sort((a, b) => b.container.state.restarts - a.container.state.restarts)[0];
 }
 
-/** What the container itself had to say: its termination message, and its log where that is wanted. */
+/** The container's own messages: its termination message, and its log if that is enabled. */
 export async function ownWords({ pod, container }: Culprit, { logs, config }: DeriveDeps): Promise<string[]> {
   const { namespace, name } = pod.pod;
   const last = lastWordsOf(container);

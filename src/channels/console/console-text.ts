@@ -4,7 +4,7 @@ import { dots } from '../lines.ts';
 const usualColumns = 80;
 const labelWidth = 9;
 
-/** The card as plain text, as on the phone: at most 80 columns, labels in a column of their own. */
+/** The card as plain text, as on the phone: at most 80 columns, with labels in their own column. */
 export function consoleText(
   message: Message,
   keys: (data: string) => string | undefined,
@@ -35,14 +35,14 @@ function rowText(label: string, lines: readonly Line[], columns: number): string
   return texts.map((text, index) => (index === 0 ? label.padEnd(labelWidth) + text.slice(labelWidth) : text));
 }
 
-/** Something exact is never reflowed, only indented. */
+/** Exact text is never reflowed, only indented. */
 function lineText(line: Line, indent: string, columns: number): string[] {
   if (typeof line === 'string') return wrap(line, indent, indent, columns);
-  const exact = 'code' in line ? line.code : line.command; // a terminal has room for the whole of it
+  const exact = 'code' in line ? line.code : line.command; // a terminal has room for all of it
   return exact.split('\n').map((text) => `${indent}  ${text}`);
 }
 
-/** Lines of at most so many columns; all but the first begin with the indent. */
+/** Lines of at most this many columns; all but the first begin with the indent. */
 export function wrap(text: string, indent: string, firstIndent: string, columns = usualColumns): string[] {
   const lines: string[] = [];
   let current = firstIndent;
@@ -56,7 +56,7 @@ export function wrap(text: string, indent: string, firstIndent: string, columns 
   return [...lines, current];
 }
 
-/** "[a 1] Approve undo   [r 1] Reject"; without a keyboard to press on there are none. */
+/** "[a 1] Approve undo   [r 1] Reject"; empty if there is no keyboard. */
 export function buttonText(card: Pick<Card, 'buttons'>, keys: (data: string) => string | undefined): string {
   const rows = card.buttons.map((row) =>
     row.flatMap(({ label, data }) => {

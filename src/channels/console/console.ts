@@ -10,7 +10,7 @@ import { buttonText, consoleText, headline } from './console-text.ts';
 export interface ConsoleDeps {
   input: Readable & { isTTY?: boolean };
   output: Writable & { isTTY?: boolean };
-  /** The kubeconfig's user: a press here is theirs. Without one the console only prints. */
+  /** The kubeconfig's user: a press here is theirs. Without one, the console only prints. */
   by: string | undefined;
   log: Log;
 }
@@ -20,7 +20,7 @@ interface Button {
   data: string;
 }
 
-/** Keys of the keyboard for the verbs on our buttons; y and n answer "really?". */
+/** Keyboard keys for the verbs of our buttons; y and n answer "really?". */
 const keyOf: Readonly<Record<string, string>> = {
   a: 'a',
   r: 'r',
@@ -34,14 +34,17 @@ const keyOf: Readonly<Record<string, string>> = {
   g: 'g',
 };
 
-/** Cards on the terminal, decided with the keyboard: a approves, r rejects, y confirms, n goes back; i, d and s: I'm on it, details, snooze; p: a page of the list; g: propose again. */
+/**
+ * Shows cards on the terminal and takes decisions from the keyboard: a approves, r rejects, y confirms, n goes back; i,
+ * d and s mean I'm on it, details and snooze; p is a page of the list; g proposes again.
+ */
 export function createConsole({ input, output, by, log }: ConsoleDeps): Channel {
   const interactive = by !== undefined && input.isTTY === true;
   const start = randomBytes(4).toString('hex'); // a restart never gives an old message's id to a new one
   const headlines = new Map<string, string[]>();
-  const offered = new Set<string>(); // every fix that was shown in full with its key to approve it
-  const numbers = new Map<string, number>(); // of a Remediation, by its short uid on the buttons
-  const buttons = new Map<string, Button>(); // "a 1" to what it presses
+  const offered = new Set<string>(); // every fix that was shown in full with its approve key
+  const numbers = new Map<string, number>(); // number of a Remediation, by its short uid on the buttons
+  const buttons = new Map<string, Button>(); // "a 1" to the button that it presses
   let posted = 0;
 
   const print = (text: string): void => void output.write(`${text}\n`);
@@ -49,7 +52,7 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   function key(data: string): string | undefined {
     const [verb = '', uid = '', page = ''] = data.split(':');
     if (!interactive || !keyOf[verb]) return undefined;
-    if (verb === 'p') return `${keyOf[verb]} ${page}`; // of the list that was opened last
+    if (verb === 'p') return `${keyOf[verb]} ${page}`; // a page of the list that was opened last
     if (!numbers.has(uid)) numbers.set(uid, numbers.size + 1);
     return `${keyOf[verb]} ${numbers.get(uid)}`;
   }
@@ -82,7 +85,7 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
     const before = new Set(known);
     const pressable = [...buttons.keys()].join();
     remember(id, message);
-    // Nobody decides on what was not shown: another diff, or a card that an earlier process printed.
+    // Nobody should decide on something not yet shown: another diff, or a card that an earlier process printed.
     const isUnseen = approvalsIn(message).some((data) => !offered.has(data)) || (!known && hasButtons(message));
     if (interactive && isUnseen) return showAll(message);
     const isOffered = [...buttons.keys()].join() !== pressable;
@@ -131,7 +134,7 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
     }
   }
 
-  /** What an answer shows has buttons as well, until the next one is shown. */
+  /** A message shown as an answer has buttons as well, until the next one is shown. */
   function shown(message: Message): void {
     remember(shownId, message);
     showAll(message);
@@ -141,12 +144,12 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   return { name: 'console', forgets: interactive, post, edit, run, health };
 }
 
-/** The message of everything that was shown in an answer. */
+/** The message id of everything that is shown as an answer. */
 const shownId = 'shown';
 
 const hasButtons = (message: Message): boolean => message.cards.some(({ buttons }) => buttons.length > 0);
 
-/** The payload of each button that approves: it holds a hash of what was shown. */
+/** The payload of each approve button. It holds a hash of what was shown. */
 const approvalsIn = (message: Message): string[] =>
   message.cards.flatMap(({ buttons }) => buttons.flat().flatMap(({ data }) => (data.startsWith('a:') ? [data] : [])));
 

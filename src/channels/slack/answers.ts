@@ -14,20 +14,22 @@ export interface SlackAnswersDeps {
   log: Log;
 }
 
-/** Says to people what became of what they did; for their eyes only. Never throws: what cannot be said is a line in the log. */
+/**
+ * Answers people's presses and commands; only they see it. Never throws: an answer that cannot be sent is only logged.
+ */
 export interface SlackAnswers {
   to(interaction: SlackInteraction, answer: Answer): Promise<void>;
 }
 
 type Words = Pick<Rendered, 'text'> & Partial<Rendered>;
 
-/** A refusal is said nowhere else, and saying it twice does no harm. */
+/** A refusal appears nowhere else, and sending it twice does no harm. */
 const mostTries = 3;
 const longestPauseMs = 3_000;
 
 export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): SlackAnswers {
   async function to(interaction: SlackInteraction, answer: Answer): Promise<void> {
-    // What went well is seen on the card itself; of a command nothing is seen but the answer.
+    // A success is visible on the card itself. For a command, the answer is all there is to see.
     const isHeard = answer.alert || interaction.command !== undefined;
     if (answer.say && isHeard) await patiently(interaction, () => say(interaction, { text: escapeText(answer.say) }));
     const { show } = answer;
@@ -49,7 +51,10 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
     }
   }
 
-  /** What only one person sees can be changed, and seen where we are no member, only over the address that Slack gave with it. */
+  /**
+   * Slack's response URL is the only way to change a message that only one person sees, or to show one in a channel
+   * where we are not a member.
+   */
   async function say(
     { press, command, responseUrl }: SlackInteraction,
     words: Words,

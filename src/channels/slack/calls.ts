@@ -6,21 +6,23 @@ import { createWebClient, type Endpoint, type WebClient } from './slack-client.t
 export interface CallsDeps {
   /** Read again for every call, so that a rotated token is used at once. */
   botToken: () => Promise<string>;
-  /** The channels of the configuration in force. */
+  /** The channels in the current configuration. */
   own: () => readonly string[];
   endpoint: Endpoint;
   log: Log;
   clock: Clock;
 }
 
-/** Calls of Slack's Web API, and what is known about how they go. */
+/** Calls to Slack's Web API, and whether they work. */
 export interface Calls {
   web(): Promise<WebClient>;
-  /** A call about this channel; what goes wrong is an error for the outbox, which also says it. */
+  /** A call about this channel. A failure becomes an error for the outbox, which also logs it. */
   about<T>(channel: string, call: (web: WebClient) => Promise<T>): Promise<T>;
-  /** Tries the token again and again though there is nothing to say: better now than when there is. */
+  /**
+   * Checks the token regularly even if there is nothing to post: better to learn of a problem now than when there is.
+   */
   keepChecking(signal: AbortSignal): Promise<void>;
-  /** What went wrong last, with the token or in a channel that is still ours, and has not gone well since. */
+  /** The last problem that is not over yet, with the token or in a channel that is still configured. */
   trouble(): SlackProblem | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { webApi } from '@slack/bolt';
 import { RetryLater, UserError } from '../../lib/errors.ts';
 
-/** What is wrong with Slack, in words that may be logged. */
+/** A problem with Slack, in words that may be logged. */
 export interface SlackProblem {
   kind:
     | 'NoToken'
@@ -16,11 +16,11 @@ export interface SlackProblem {
     | 'Unreachable'
     | 'Disconnected';
   say: string;
-  /** How long the vendor, or common sense, wants us to wait; undefined: trying again would not help. */
+  /** How long to wait before a retry, by the vendor or by our default; undefined if a retry would not help. */
   retryMs?: number;
 }
 
-/** SlackProblem that we noticed ourselves. */
+/** A SlackProblem that we noticed ourselves. */
 export class SlackTrouble extends Error {
   override readonly name = 'SlackTrouble';
   readonly trouble: SlackProblem;
@@ -54,21 +54,22 @@ const channelErrors: Readonly<Record<string, string>> = {
   is_archived: 'that Slack channel is archived: name another one in channels.slack',
 };
 
-/** Every error is classified here and nowhere else; `whose` token the call was made with. */
+/** Every error is classified here and nowhere else. `whose` is the token the call was made with. */
 export function troubleOf(error: unknown, whose: 'bot' | 'app' = 'bot'): SlackProblem {
   if (error instanceof SlackTrouble) return error.trouble;
-  // A token file that is there and cannot be read.
+  // A token file that exists but cannot be read.
   if (error instanceof UserError) return { kind: 'NoToken', say: error.message, retryMs: tokenRetryMs };
   if (error instanceof webApi.WebAPIRateLimitedError) return tooFast(error.retryAfter);
   if (error instanceof webApi.WebAPIHTTPError) return ofStatus(error.statusCode);
   if (error instanceof webApi.WebAPIPlatformError) return ofAnswer(error.data as Answer, whose);
   if (error instanceof webApi.WebAPIRequestError) return unreachable(error.original);
   if (error instanceof Error && error.message.startsWith('Retry header did not')) return tooFast(30);
-  // An answer of null, for one, makes the library stumble; a connection that broke in the middle has a cause.
+  // An answer of null, for example, makes the library fail with a TypeError. A connection that broke midway has a
+  // cause.
   return error instanceof TypeError && error.cause === undefined ? garbage() : unreachable(error);
 }
 
-/** The same of a call about one channel. */
+/** The same for a call about one channel. */
 export function troubleIn(channel: string, error: unknown): SlackProblem {
   const found = troubleOf(error);
   return found.kind === 'NoSuchChannel' ? { ...found, say: `tapfix cannot write to ${channel}: ${found.say}` } : found;
@@ -80,7 +81,7 @@ interface Answer {
 }
 
 function ofAnswer({ error, needed }: Answer, whose: 'bot' | 'app'): SlackProblem {
-  // Of a page instead of an answer the library makes an "error" that is the whole page.
+  // If Slack answers with a page, the library puts the whole page into "error".
   if (typeof error !== 'string' || !/^[a-z0-9_.:-]{1,60}$/.test(error)) return garbage();
   if (tokenErrors.test(error))
     return { kind: 'TokenRefused', say: `Slack refused the ${whose} token (${error})`, retryMs: tokenRetryMs };
@@ -118,7 +119,9 @@ function unreachable(error: unknown): SlackProblem {
 
 const isTelling = /^(?!Error$|TypeError$|SM|WebAPI)[A-Z]\w+$/;
 
-/** ECONNREFUSED, TimeoutError...: what the errors in an error are called, the innermost last; other words may hold anything. */
+/**
+ * The names of the nested errors (ECONNREFUSED, TimeoutError...), the innermost last. Other texts may hold anything.
+ */
 function namesIn(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   const { code, name, cause } = error as { code?: unknown; name: string; cause?: unknown };
@@ -126,7 +129,7 @@ function namesIn(error: unknown): string[] {
   return [...own, ...namesIn(cause)];
 }
 
-/** For the outbox: again and when, or never. The vendor's error itself stays here. */
+/** For the outbox: retry later, or never. The vendor's own error stays in this file. */
 export const asOutboxError = ({ say, retryMs }: SlackProblem): Error =>
   retryMs === undefined ? new Error(say) : new RetryLater(say, retryMs);
 

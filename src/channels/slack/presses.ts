@@ -6,12 +6,12 @@ import type { Answer, Command, Handlers, Place, Press } from '../channel.ts';
 import type { SlackAnswers } from './answers.ts';
 import type { Envelope } from './socket.ts';
 
-/** What somebody did, what is the same each time Slack delivers it, and where an answer can go. */
+/** A press or command, a key that is the same each time Slack delivers it, and the URL for an answer. */
 export type SlackInteraction = { key: string; responseUrl?: string | undefined } & (
   { press: Press; command?: never } | { command: Command; press?: never }
 );
 
-/** One row per type of envelope that is of any use. */
+/** One row per type of envelope that we use. */
 const readers: Readonly<Record<string, (envelope: Envelope) => SlackInteraction | undefined>> = {
   interactive: pressIn,
   slash_commands: slashIn,
@@ -19,7 +19,7 @@ const readers: Readonly<Record<string, (envelope: Envelope) => SlackInteraction 
 };
 const interactionIn = (envelope: Envelope): SlackInteraction | undefined => readers[envelope.type]?.(envelope);
 
-/** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload, as far as it is needed. */
+/** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload, only the fields we need. */
 const blockActions = z.object({
   type: z.literal('block_actions'),
   user: z.object({ id: z.string(), username: z.string().optional(), name: z.string().optional() }),
@@ -38,7 +38,7 @@ function pressIn({ envelope_id, body }: Envelope): SlackInteraction | undefined 
   if (!parsed.success) return undefined;
   const { user, container, actions, response_url } = parsed.data;
   const [{ value, action_ts }] = actions;
-  // The first message of a thread is not in it: an answer there would not be seen.
+  // The first message of a thread is not in the thread itself: an answer in the thread would not be seen.
   const thread = container.thread_ts === container.message_ts ? undefined : container.thread_ts;
   return {
     key: [user.id, container.message_ts, value, action_ts ?? envelope_id].join(' '),
@@ -50,7 +50,7 @@ function pressIn({ envelope_id, body }: Envelope): SlackInteraction | undefined 
       place: placeOf(container.channel_id, thread),
       message: container.message_ts,
       data: value,
-      // Only an app's own messages have buttons that reach it, and this kind it can only have sent as an answer.
+      // Buttons reach only the app that posted them, and the app can have sent an ephemeral message only as an answer.
       ...(container.is_ephemeral && { ours: true as const }),
     },
   };
@@ -92,7 +92,7 @@ const mention = z.object({
   }),
 });
 
-/** Whoever writes in a card's thread speaks of that card. */
+/** A mention in a card's thread is about that card. */
 function mentionIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = mention.safeParse(body);
   if (!parsed.success) return undefined;
@@ -112,13 +112,13 @@ function mentionIn({ envelope_id, body }: Envelope): SlackInteraction | undefine
 
 const placeOf = (chat: string, thread?: string): Place => ({ chat, ...(thread !== undefined && { thread }) });
 
-/** As it was typed: Slack escapes three characters. */
+/** The text as it was typed: Slack escapes three characters. */
 const wordsOf = (text = ''): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&').trim();
 
-/** Slack tells the presser after three seconds that nobody listens. */
+/** After three seconds Slack shows the presser that nobody answered. */
 const ackWithinMs = 2_000;
-/** More presses than a socket's end can make Slack repeat. */
+/** More presses than Slack can repeat when a socket ends. */
 const mostRemembered = 1_000;
 const lastAnswersMs = 2_000;
 
@@ -130,7 +130,7 @@ interface PressesDeps {
 
 interface Presses {
   receive(envelope: Envelope, handlers: Handlers): void;
-  /** No more are taken; those under way are decided and answered, if that does not take long. */
+  /** Takes no more presses. Those under way are decided and answered, if that does not take long. */
   end(): Promise<void>;
 }
 
@@ -141,12 +141,15 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
   let isOver = false;
 
   function receive(envelope: Envelope, handlers: Handlers): void {
-    if (isOver) return; // not acknowledged: whoever pressed is told so by Slack
+    if (isOver) return; // not acknowledged: Slack shows the presser an error
     const work = handle(envelope, handlers).finally(() => underWay.delete(work));
     underWay.add(work);
   }
 
-  /** Acknowledged when it is decided: were we killed before, Slack would tell the presser. But never late. */
+  /**
+   * A press is acknowledged once it is decided, so that Slack shows an error if we are killed before. But it is never
+   * acknowledged late.
+   */
   async function handle(envelope: Envelope, handlers: Handlers): Promise<void> {
     const found = interactionIn(envelope);
     const decided = found && (decisions.get(found.key) ?? begin(found, handlers));

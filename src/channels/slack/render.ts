@@ -4,15 +4,15 @@ import type { Button, Card, Dot, Line, Message, CardRow } from '../../notices/ca
 import { dots, insteadOfCommand } from '../lines.ts';
 
 /**
- * Words in Slack's rich text, which nothing is read into: in its mrkdwn a * or ` from the cluster would change how the
- * rest looks, and there is no way to escape it. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+ * Text in Slack's rich text, which has no markup characters: in its mrkdwn a * or ` from the cluster would change how
+ * the rest looks, and there is no way to escape it. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
  */
 interface Run {
   text: string;
   bold?: boolean;
 }
 
-/** A line of words, something exact in a box of its own, or lines set apart from the others. */
+/** A line of text, exact text in its own box, or lines that are set apart. */
 type Piece = Run[] | { code: string } | { quote: Run[][] };
 
 function richText(pieces: readonly Piece[]): types.RichTextBlock | undefined {
@@ -39,14 +39,14 @@ function richText(pieces: readonly Piece[]): types.RichTextBlock | undefined {
 
 const isBlank = (line: readonly Run[]): boolean => line.every(({ text }) => text === '');
 
-/** An element begins and ends on a line of its own anyway: blank ones at its edges would be holes. */
+/** An element starts and ends on its own line anyway, so blank lines at its edges would be gaps. */
 function trimmed(lines: readonly Run[][]): Run[][] {
   const first = lines.findIndex((line) => !isBlank(line));
   const last = lines.findLastIndex((line) => !isBlank(line));
   return first < 0 ? [] : lines.slice(first, last + 1);
 }
 
-/** One run after the other, as few as possible: each costs characters that Slack counts. Empty ones it refuses. */
+/** Joins the runs, as few as possible, because each costs characters that Slack counts. Slack refuses empty runs. */
 function joined(lines: readonly Run[][]): types.RichTextText[] {
   const runs: Run[] = [];
   lines.forEach((line, index) => {
@@ -59,32 +59,38 @@ function joined(lines: readonly Run[][]): types.RichTextText[] {
   return runs.map(({ text, bold }) => ({ type: 'text', text, ...(bold && { style: { bold } }) }));
 }
 
-/** Most blocks of a message: https://docs.slack.dev/reference/block-kit/blocks */
+/** The most blocks in a message: https://docs.slack.dev/reference/block-kit/blocks */
 export const maxBlocks = 50;
-/** Slack refuses blocks of about 13,200 characters in all, JSON included; this is written down nowhere. */
+/** Slack refuses blocks of about 13,200 characters in all, JSON included. This is not documented anywhere. */
 export const maxCharacters = 12_000;
 /** https://docs.slack.dev/reference/block-kit/blocks/header-block */
 const maxHeader = 150;
-/** https://docs.slack.dev/reference/block-kit/block-elements/button-element allows more; 64 bytes is ours for every channel. */
+/**
+ * https://docs.slack.dev/reference/block-kit/block-elements/button-element allows more; 64 bytes is our limit for every
+ * channel.
+ */
 const maxLabel = 75;
 const maxPayloadBytes = 64;
 
 type Block = types.HeaderBlock | types.ContextBlock | types.RichTextBlock | types.SectionBlock | types.ActionsBlock;
 
 export interface Rendered {
-  /** For the lock screen and for who listens: shown where blocks are not. */
+  /** For the lock screen and for screen readers: shown where blocks are not. */
   text: string;
   blocks: Block[];
 }
 
-/** How much is kept: long commands go first, then long lines are cut, then lines go, then all but the headlines of further cards. */
+/**
+ * How much is kept. As room shrinks, long commands go first, then long lines are cut, then lines go, then further cards
+ * keep only their headlines.
+ */
 interface Room {
   line: number;
   lines: number;
   code: number;
-  /** A longer one is replaced by what prints it, unless that is longer still. */
+  /** A longer command is replaced by one that prints it, unless that is longer still. */
   command: number;
-  /** Of the cards after the first one. */
+  /** How cards after the first are shown. */
   further: 'whole' | 'headline';
 }
 const rooms: readonly Room[] = [
@@ -107,7 +113,10 @@ export function renderSlack(message: Message): Rendered {
 const fits = (blocks: readonly Block[]): boolean =>
   blocks.length <= maxBlocks && JSON.stringify(blocks).length <= maxCharacters;
 
-/** What is broken and what can be decided, in the plainest blocks there are: the last resort, and for the day Slack refuses the others. */
+/**
+ * Only headlines and buttons, in the simplest blocks. This is the last resort, and for the case that Slack refuses the
+ * other blocks.
+ */
 export function renderPlainly(message: Message): Rendered {
   const { title, cards } = message;
   for (let shown = cards.length; ; shown--) {
@@ -123,7 +132,7 @@ export function renderPlainly(message: Message): Rendered {
   }
 }
 
-/** The state's dot and colour are the headline's: a coloured bar would need an attachment, which Slack may fold away. */
+/** The headline's dot shows the state: a coloured bar would need an attachment, which Slack may fold. */
 function allBlocks({ title, cards, rest, buttons = [] }: Message, room: Room): Block[] {
   const further = cards.map((card, index) => (index === 0 || room.further === 'whole' ? card : onlyHeadline(card)));
   const [first, ...others] = further;
@@ -139,7 +148,7 @@ function allBlocks({ title, cards, rest, buttons = [] }: Message, room: Room): B
 
 const onlyHeadline = ({ dot, headline, buttons }: Card): Card => ({ dot, headline, buttons, rows: [], footer: [] });
 
-/** The line that is read first. Slack shows headers large, if they are short. */
+/** The first line. Slack shows headers large, if they are short. */
 function lead(dot: Dot, text: string): Block {
   const line = headline(dot, text, 300);
   return line.length <= maxHeader
@@ -156,7 +165,7 @@ const subtitle = (card: Card): Block[] =>
 
 const body = (pieces: readonly Piece[]): Block[] => [richText(pieces) ?? []].flat();
 
-/** A card among others: one block, because a message has only so many. */
+/** A card among others is one block, because the number of blocks is limited. */
 function inOne(card: Card, room: Room): Block[] {
   const head: Run[][] = [[{ text: headline(card.dot, card.headline, 300), bold: true }]];
   if (card.subtitle) head.push([{ text: cut(card.subtitle, 400) }]);
@@ -193,10 +202,10 @@ function piecesOf(line: Line, room: Room): Piece[] {
   return [[{ text: insteadOfCommand }], { code: orElse }];
 }
 
-/** All of a card side by side; Slack breaks the row where the screen ends. */
+/** All buttons of a card in one row; Slack breaks the row where the screen ends. */
 const actions = ({ buttons }: Pick<Card, 'buttons'>): Block[] => rowOfButtons(buttons.flat());
 
-/** Where there is room, what decides stands above the rest. */
+/** The deciding buttons are above the others, if there is room. */
 const actionsInRows = ({ buttons }: Pick<Card, 'buttons'>): Block[] => buttons.flatMap(rowOfButtons);
 
 function rowOfButtons(row: readonly Button[]): Block[] {
@@ -205,13 +214,13 @@ function rowOfButtons(row: readonly Button[]): Block[] {
 }
 
 function buttonOf({ label, data }: Button, index: number): types.Button {
-  // Fail here, in our tests, and not as an opaque refusal at three in the morning.
+  // Fail here, in our tests, and not as an unclear refusal at three in the morning.
   if (Buffer.byteLength(data) > maxPayloadBytes) throw new RangeError(`button payload too long: ${data}`);
   const text = { type: 'plain_text' as const, text: cut(label, maxLabel), emoji: false };
   return { type: 'button', text, action_id: `press-${index}`, value: data, ...styles[data[0] ?? ''] };
 }
 
-/** What helps is green, what is asked about once more is red. */
+/** Approve is green; the confirmation is red. */
 const styles: Readonly<Record<string, Pick<types.Button, 'style'>>> = {
   a: { style: 'primary' },
   c: { style: 'danger' },
@@ -226,6 +235,9 @@ function fallbackText({ title, cards: [first] }: Message): string {
   return escapeText(text) || 'tapfix';
 }
 
-/** Where Slack reads markup: these three, and with them every mention and link. https://docs.slack.dev/messaging/formatting-message-text */
+/**
+ * For text that Slack reads as markup. Escaping these three characters also disables every mention and link.
+ * https://docs.slack.dev/messaging/formatting-message-text
+ */
 export const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -3,25 +3,25 @@ import type { Dispatcher } from 'undici';
 
 export type WebClient = webApi.WebClient;
 
-/** How long Slack may take before it counts as gone; the library waits for ever, or for minutes. */
+/** How long Slack may take before a call counts as failed. The library would wait for ever, or for minutes. */
 export interface CallPatience {
-  /** Long, because what is given up may have arrived all the same, and would then be there twice. */
+  /** Long, because a call that we give up may have arrived anyway, and the message would then be there twice. */
   callMs: number;
   handshakeMs: number;
-  /** For the whole of opening a socket: its address, the handshake, Slack's hello. */
+  /** For the whole opening of a socket: its URL, the handshake, Slack's hello. */
   helloMs: number;
   pongMs: number;
 }
 export const usualPatience: CallPatience = { callMs: 30_000, handshakeMs: 5_000, helloMs: 15_000, pongMs: 5_000 };
 
-/** Where Slack is, and how long it may take. */
+/** The address of Slack, and how long it may take. */
 export interface Endpoint {
   apiUrl: string;
   patience: CallPatience;
 }
 
 const nothing = (): void => undefined;
-/** The library's own log is long and may hold tickets; what matters is thrown or emitted as well. */
+/** The library's own log is long and may hold tickets. Everything that matters is also thrown or emitted. */
 const quiet: webApi.Logger = {
   debug: nothing,
   info: nothing,
@@ -33,8 +33,8 @@ const quiet: webApi.Logger = {
 };
 
 /**
- * New for each client: the library changes what it is given. Nothing is tried again by itself: a post whose answer was
- * lost would be there twice, and one 429 would hold up every other call.
+ * New for each client, because the library modifies the object. There are no automatic retries: a post whose answer was
+ * lost would be there twice, and one 429 would delay every other call.
  */
 const callOptions = ({ apiUrl, patience }: Endpoint): webApi.WebClientOptions => ({
   slackApiUrl: apiUrl,
@@ -49,7 +49,10 @@ export const createWebClient = (botToken: string, endpoint: Endpoint): WebClient
 
 export type SocketClient = SocketModeReceiver['client'];
 
-/** A socket that is opened once. Opening the next one is ours: left to itself it pauses, backs off without a bound, or gives up for good. */
+/**
+ * A socket that is opened once. We open the next one ourselves: the library would pause, back off without a limit, or
+ * give up for good.
+ */
 export function createSocketClient(appToken: string, endpoint: Endpoint, dispatcher: Dispatcher): SocketClient {
   const { client } = new SocketModeReceiver({
     appToken,

@@ -16,7 +16,7 @@ export interface SlackDeps {
   botToken: ReadToken;
   appToken: ReadToken;
   apiUrl: string;
-  /** The channels it is to speak in by now. */
+  /** The channels in the current configuration. */
   channels: () => readonly string[];
   log: Log;
   clock: Clock;
@@ -41,7 +41,7 @@ export function createSlack({
   let isStopped = false;
 
   function post({ chat, thread }: Place, message: Message, replyTo?: string): Promise<string> {
-    // After a timeout nobody knows whether it arrived; it is tried again later, and may then be there twice.
+    // After a timeout nobody knows whether it arrived. It is retried later, and may then be there twice.
     return calls.about(chat, async (web) => {
       const place = { channel: chat, ...inThread(thread, replyTo, message) };
       const { ts } = await inBlocksSlackTakes(message, (rendered) =>
@@ -78,7 +78,7 @@ export function createSlack({
     const onEnvelope: Parameters<typeof createReceiver>[0]['onEnvelope'] = (envelope) =>
       presses.receive(envelope, handlers);
     receiver = createReceiver({ appToken: () => required(appToken, 'app'), endpoint, clock, log, onEnvelope });
-    const heard = new AbortController(); // the sockets stay until the last press is acknowledged
+    const heard = new AbortController(); // the sockets stay open until the last press is acknowledged
     const end = (): void => void presses.end().then(() => heard.abort());
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });
@@ -96,7 +96,10 @@ export function createSlack({
   return paced({ name: 'slack', post, edit, run, health }, { minTimeMs: 50, maxConcurrent: 8 });
 }
 
-/** An answer to a card is in that card's thread, and in the channel as well: it is said when somebody is needed. */
+/**
+ * A reply to a card goes into that card's thread, and also into the channel, because it is posted when somebody is
+ * needed.
+ */
 function inThread(thread: string | undefined, replyTo: string | undefined, { silent }: Message): object {
   if (thread !== undefined) return { thread_ts: thread };
   return replyTo === undefined ? {} : { thread_ts: replyTo, reply_broadcast: !silent };

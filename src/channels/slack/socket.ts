@@ -6,7 +6,10 @@ import type { ChannelHealth } from '../channel.ts';
 import { SlackTrouble, type SlackProblem, troubleOf } from './failures.ts';
 import { createSocketClient, type Endpoint, type SocketClient } from './slack-client.ts';
 
-/** Something that Slack pushed. It repeats what was not acknowledged within three seconds, or says so to the presser. */
+/**
+ * Something that Slack sent. If it is not acknowledged within three seconds, Slack sends it again or shows the presser
+ * an error.
+ */
 export interface Envelope {
   envelope_id: string;
   /** interactive, slash_commands, events_api... */
@@ -23,7 +26,9 @@ interface SocketDeps {
   onEnvelope(envelope: Envelope): void;
 }
 
-/** One socket from its opening to its end: resolves to what Slack said at the end, throws when it could not be opened. */
+/**
+ * One socket from its opening to its end. Resolves to Slack's reason for the end; throws when it could not be opened.
+ */
 async function holdSocket(deps: SocketDeps, signal: AbortSignal): Promise<string> {
   const line = createLine(deps.endpoint.patience.handshakeMs);
   const client = createSocketClient(deps.appToken, deps.endpoint, line.dispatcher);
@@ -32,7 +37,7 @@ async function holdSocket(deps: SocketDeps, signal: AbortSignal): Promise<string
   client.on('slack_event', deps.onEnvelope);
   const ended = new Promise<string>((resolve) => {
     client.once('disconnected', () => resolve('closed'));
-    // Slack announces the end and leaves the connection open; waiting for it to close would take seconds.
+    // Slack announces the end but leaves the connection open; waiting for it to close would take seconds.
     client.on('ws_message', (data: unknown) => {
       const farewell = farewellIn(data);
       if (farewell !== undefined) resolve(farewell);
@@ -46,14 +51,14 @@ async function holdSocket(deps: SocketDeps, signal: AbortSignal): Promise<string
     if (farewell === 'link_disabled') throw new SlackTrouble(switchedOff);
     return farewell;
   } finally {
-    // The first sends a farewell, the second waits for none.
+    // The first call sends a close frame, the second does not wait for Slack's answer to it.
     void client.disconnect();
     void client.disconnect();
     line.cut();
   }
 }
 
-/** A handshake that failed rejects with nothing: the reason was an event. */
+/** A failed handshake rejects without an error: the reason came as an event. */
 async function openInTime(client: SocketClient, { clock, endpoint: { patience } }: SocketDeps): Promise<void> {
   const started = await inTime({ clock, ms: patience.helloMs, late: 'late' }, () => client.start());
   if (started === 'late') throw new SlackTrouble(noHello);
@@ -68,7 +73,10 @@ const switchedOff: SlackProblem = {
 const closed = (): SlackTrouble =>
   new SlackTrouble({ kind: 'Disconnected', say: 'Slack closed its socket at once', retryMs: 5_000 });
 
-/** Why Slack wants us to leave: warning, refresh_requested, link_disabled, too_many_websockets; undefined: it does not. */
+/**
+ * Why Slack wants us to disconnect: warning, refresh_requested, link_disabled, too_many_websockets; undefined if it
+ * does not.
+ */
 function farewellIn(data: unknown): string | undefined {
   try {
     const { type, reason } = JSON.parse(String(data)) as { type?: unknown; reason?: unknown };
@@ -78,12 +86,12 @@ function farewellIn(data: unknown): string | undefined {
   }
 }
 
-/** Connections of one socket's own, so that they can be ended: after the upgrade nobody else knows them any more. */
+/** Connections of a single socket, so that we can end them: after the upgrade nothing else keeps track of them. */
 function createLine(handshakeMs: number): { dispatcher: Agent; cut(): void } {
   const sockets = new Set<Socket>();
   const connect = buildConnector({ allowH2: false, timeout: handshakeMs });
   const dispatcher = new Agent({
-    // A handshake that is never answered would otherwise leave us deaf for five minutes.
+    // Without this, a handshake that is never answered would receive nothing for five minutes.
     headersTimeout: handshakeMs,
     allowH2: false,
     connect: (options, callback) =>
@@ -114,11 +122,14 @@ export interface Receiver {
   health(): ChannelHealth;
 }
 
-/** Slack renews each socket every few hours, and meanwhile it is deaf: what is pressed then arrives on the other one. */
+/**
+ * Slack renews each socket every few hours, and the socket receives nothing meanwhile. Presses then arrive on the other
+ * socket.
+ */
 const sockets = 2;
-/** The second is renewed once early, so that Slack does not renew both at the same time. */
+/** The second socket is renewed early once, so that Slack does not renew both at the same time. */
 const staggerMs = 600_000;
-/** One that ends sooner was not a socket but a failure. */
+/** A socket that ends sooner counts as a failure. */
 const shortestLifeMs = 5_000;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 30_000;
@@ -144,7 +155,7 @@ export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: R
     }
   }
 
-  /** One socket until it ends: by itself, with us, or early because it is to be renewed. */
+  /** One socket until it ends: by itself, at shutdown, or early because it is to be renewed. */
   async function live(renewAfterMs: number | undefined, signal: AbortSignal): Promise<void> {
     const renew = new AbortController();
     const over = new AbortController();
@@ -175,7 +186,7 @@ export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: R
     trouble = undefined;
   }
 
-  /** One line when the trouble changes, not one per attempt; none while the other socket still hears. */
+  /** One log line when the trouble changes, not one per attempt; none while the other socket still works. */
   function fails(found: SlackProblem): void {
     if (open === 0 && (!isSaid || trouble?.kind !== found.kind)) {
       isSaid = true;

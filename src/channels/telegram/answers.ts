@@ -15,15 +15,15 @@ export interface TelegramAnswersDeps {
   clock: Clock;
 }
 
-/** Says to people what became of what they did. They never throw: an answer that cannot be given is a line in the log. */
+/** Answers people's presses and commands. They never throw: an answer that cannot be sent is only logged. */
 export interface TelegramAnswers {
   toPress(id: string, press: Press | undefined, answer: Answer): Promise<void>;
   toCommand(command: Command, message: number, answer: Answer): Promise<void>;
 }
 
-/** Longest text above the chat: https://core.telegram.org/bots/api#answercallbackquery */
+/** The longest text above the chat: https://core.telegram.org/bots/api#answercallbackquery */
 const maxAnswer = 200;
-/** A refusal is said nowhere else, and saying it twice does no harm. */
+/** A refusal appears nowhere else, and sending it twice does no harm. */
 const mostTries = 3;
 const longestPauseMs = 3_000;
 
@@ -33,7 +33,7 @@ export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDe
     else log.warn(why, 'command not answered');
   }
 
-  /** What is thrown here is for the outbox: again and when, or never. */
+  /** Errors thrown here are made for the outbox: RetryLater, or final. */
   async function patiently(what: 'press' | 'command', call: () => Promise<unknown>): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
@@ -46,7 +46,7 @@ export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDe
     }
   }
 
-  /** The button shows a spinner until it is answered. One pressed too long ago cannot be, and needs not. */
+  /** The button shows a spinner until it is answered. A press that is too old cannot be answered, and need not be. */
   async function toPress(id: string, press: Press | undefined, answer: Answer): Promise<void> {
     const { say, alert, show, inPlace } = answer;
     const text = { ...(say && { text: cut(say, maxAnswer) }), show_alert: alert };

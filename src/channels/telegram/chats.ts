@@ -3,17 +3,19 @@ import type { Log } from '../../lib/log.ts';
 import { ChatMoved, type Place } from '../channel.ts';
 import { type TelegramTrouble, troubleIn } from './failures.ts';
 
-/** Which chats can be written to, and where those went that became a supergroup. */
+/** Knows which chats can be written to, and the new ids of groups that became supergroups. */
 export interface Chats {
-  /** A call about this chat. Throws ChatMoved when it has another id by now. */
+  /** A call about this chat. Throws ChatMoved when the chat has a new id. */
   about<T>(chat: string, call: () => Promise<T>): Promise<T>;
-  /** The id that it has now, as far as it is known. */
+  /** The current id of this chat, as far as it is known. */
   now(chat: string): string;
   /** https://core.telegram.org/bots/api#responseparameters */
   moved(from: string, to: string): void;
-  /** What belongs there is said in the chat itself, rather than nowhere: one line for each topic. */
+  /**
+   * The topic is missing, so its messages go into the chat itself rather than nowhere. Logs one line for each topic.
+   */
   withoutTopic(place: Place): void;
-  /** What went wrong last in one that is still ours, and has not gone well since. */
+  /** The last problem that is not over yet, in a chat that is still configured. */
   trouble(): TelegramTrouble | undefined;
 }
 

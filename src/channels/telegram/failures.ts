@@ -2,7 +2,7 @@ import { GrammyError, HttpError } from 'grammy';
 import { RetryLater, UserError } from '../../lib/errors.ts';
 import { ChatMoved } from '../channel.ts';
 
-/** What is wrong with Telegram, in words that may be logged: the library's own errors can hold the token. */
+/** A problem with Telegram, in words that may be logged: the library's own errors can hold the token. */
 export interface TelegramTrouble {
   kind:
     | 'NoToken'
@@ -15,7 +15,7 @@ export interface TelegramTrouble {
     | 'Garbage'
     | 'Unreachable';
   say: string;
-  /** How long the vendor, or common sense, wants us to wait; undefined: trying again would not help. */
+  /** How long to wait before a retry, by the vendor or by our default; undefined if a retry would not help. */
   retryMs?: number;
 }
 
@@ -34,7 +34,7 @@ export function troubleOf(error: unknown): TelegramTrouble {
       retryMs: tokenRetryMs,
     };
   }
-  // A token file that is there and cannot be read.
+  // A token file that exists but cannot be read.
   if (error instanceof UserError) return { kind: 'NoToken', say: error.message, retryMs: tokenRetryMs };
   if (error instanceof HttpError) return ofNetwork(error);
   if (!(error instanceof GrammyError) || typeof error.error_code !== 'number') {
@@ -43,7 +43,7 @@ export function troubleOf(error: unknown): TelegramTrouble {
   const said = `${error.error_code} ${error.description}`;
   switch (error.error_code) {
     case 401:
-    case 404: // a token that is not even shaped like one
+    case 404: // a text that does not even look like a token
       return { kind: 'TokenRefused', say: `Telegram refused the bot token (${said})`, retryMs: tokenRetryMs };
     case 409:
       return { kind: 'SecondPoller', say: `somebody else receives this bot's updates (${said})`, retryMs: otherwiseMs };
@@ -59,12 +59,12 @@ export function troubleOf(error: unknown): TelegramTrouble {
   }
 }
 
-/** Removed, blocked, not allowed to write, or no such chat at all. */
+/** The bot was removed, blocked, or may not write, or there is no such chat. */
 const isAboutTheChat = ({ error_code, description }: GrammyError): boolean =>
   error_code === 403 ||
   (error_code === 400 && /chat not found|CHAT_WRITE_FORBIDDEN|not enough rights/i.test(description));
 
-/** The same of a call about one chat, with what to do about it. */
+/** The same for a call about one chat, with advice on what to do. */
 export function troubleIn(chat: string, error: unknown): TelegramTrouble {
   const found = troubleOf(error);
   if (found.kind !== 'NoSuchChat') return found;
@@ -72,17 +72,17 @@ export function troubleIn(chat: string, error: unknown): TelegramTrouble {
   return { ...found, say };
 }
 
-/** A private chat bears the number of the person, above zero: https://core.telegram.org/bots/api#chat */
+/** A private chat has the person's id, which is positive: https://core.telegram.org/bots/api#chat */
 const wayInto = (chat: string): string =>
   chat.startsWith('-') ? 'add the bot to that chat' : 'press Start in the chat with the bot';
 
-/** A page instead of JSON is not the network's fault; grammY calls both the same. */
+/** A page instead of JSON is not the network's fault, but grammY uses the same error for both. */
 function ofNetwork({ error }: HttpError): TelegramTrouble {
   const cause = error as { code?: string; type?: string; name?: string } | undefined;
   if (cause?.type === 'invalid-json') {
     return { kind: 'Garbage', say: 'Telegram answered with something that is not its API', retryMs: otherwiseMs };
   }
-  // Of a call that it gave up grammY has nothing but a plain Error.
+  // For a call that timed out, grammY has only a plain Error.
   const name = cause?.name === 'Error' ? undefined : cause?.name;
   return {
     kind: 'Unreachable',
@@ -91,7 +91,7 @@ function ofNetwork({ error }: HttpError): TelegramTrouble {
   };
 }
 
-/** For the outbox: again and when, or never. The vendor's error itself stays here. */
+/** For the outbox: retry later, or never. The vendor's own error stays in this file. */
 export function asOutboxError(error: unknown, chat?: string): Error {
   if (error instanceof RangeError || error instanceof ChatMoved) return error;
   const { say, retryMs } = chat === undefined ? troubleOf(error) : troubleIn(chat, error);
@@ -104,9 +104,9 @@ const refusedBecause = (error: unknown, pattern: RegExp): boolean =>
 export const isNotModified = (error: unknown): boolean => refusedBecause(error, /message is not modified/i);
 export const isGone = (error: unknown): boolean =>
   refusedBecause(error, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
-/** In a group that is a supergroup since. */
+/** The message is in a group that has become a supergroup. */
 export const isLeftBehind = (error: unknown): boolean => refusedBecause(error, /upgraded to a supergroup/i);
-/** Deleted or closed; or the first one of a forum, which has no number. */
+/** The topic was deleted or closed, or it is the first one of a forum, which has no number. */
 export const isTopicGone = (error: unknown): boolean =>
   refusedBecause(error, /message thread not found|TOPIC_(CLOSED|DELETED)/i);
 export const isBadMarkup = (error: unknown): boolean => refusedBecause(error, /can't parse entities/i);

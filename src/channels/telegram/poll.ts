@@ -17,7 +17,7 @@ import type { TelegramAnswers } from './answers.ts';
 import type { Chats } from './chats.ts';
 import { type TelegramTrouble, troubleIn, troubleOf } from './failures.ts';
 
-/** What somebody pressed; undefined: not a button of a message that can be known. */
+/** The press; undefined if it is not a button of a message that we can know. */
 function pressOf({ data, from, message }: CallbackQuery, botId: number): Press | undefined {
   if (data === undefined || !message) return undefined;
   const isOurs = 'from' in message && message.from?.id === botId && !('forward_origin' in message);
@@ -32,7 +32,7 @@ function pressOf({ data, from, message }: CallbackQuery, botId: number): Press |
   };
 }
 
-/** "/open", "/open@our_bot": what somebody wrote to us; in a group others talk to other bots. */
+/** The command in a message: "/open", "/open@our_bot". In a group, people also write to other bots. */
 function commandOf(message: Message, botName: string | undefined): Command | undefined {
   const { from, text } = message;
   const [, word, addressee, rest] = /^\/([a-z_]+)(?:@(\w+))?(?:\s+(.*))?$/is.exec(text ?? '') ?? [];
@@ -58,23 +58,23 @@ interface PollerDeps {
   api: () => Promise<Api>;
   answers: TelegramAnswers;
   chats: Chats;
-  /** The chats of the configuration in force. */
+  /** The chats in the current configuration. */
   own: () => readonly string[];
   log: Log;
   clock: Clock;
 }
 
 const pollSeconds = 25;
-/** Whoever answers "nothing" at once instead of waiting is not asked again and again without a pause. */
+/** If the server answers "nothing" at once instead of waiting, we pause this long between polls. */
 const shortestPollMs = 250;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 30_000;
 const lastAnswersMs = 2_000;
 
 /**
- * Long polling, for ever. An update counts as received only when the next poll confirms it, and that poll starts
- * after every press of the last one was decided: a press is handled at least once, whenever we are killed.
- * Presses made while we were down are still there (Telegram keeps them for a day) and are honoured.
+ * Long polling, for ever. An update counts as received only when the next poll confirms it, and that poll starts after
+ * every press of the last one was decided: so a press is handled at least once, even if we are killed. Presses made
+ * while we were down are still there (Telegram keeps them for a day) and are handled.
  */
 export function createPoller({ api, answers, chats, own, log, clock }: PollerDeps): Pick<Channel, 'run' | 'health'> {
   let trouble: TelegramTrouble | undefined;
@@ -91,7 +91,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
         const updates = await poll(offset, signal);
         failures = 0;
         works();
-        void introduce(handlers).catch(() => undefined); // no token by now: the next poll says so
+        void introduce(handlers).catch(() => undefined); // the token is missing by now: the next poll reports it
         await handleAll(updates, handlers);
         if (updates.length === 0 && clock.now() - askedAtMs < shortestPollMs) await clock.sleep(shortestPollMs, signal);
         for (const { update_id } of updates) offset = Math.max(offset, update_id + 1);
@@ -106,13 +106,14 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     health = { ok: false, detail: 'stopped' };
   }
 
-  /** What was decided is still said, if it does not take long. */
+  /** Decisions are still answered, if that does not take long. */
   async function lastAnswers(): Promise<void> {
     await inTime({ clock, ms: lastAnswersMs, late: undefined }, () => Promise.allSettled(answering));
   }
 
   async function poll(offset: number, signal: AbortSignal): Promise<Update[]> {
-    // The first answer, and the first after trouble, must not take 25 s; with a second poller only a whole poll proves anything.
+    // The first answer, and the first after trouble, must not take 25 s. With a second poller only a full poll proves
+    // anything.
     const timeout = health.ok || trouble?.kind === 'SecondPoller' ? pollSeconds : 0;
     const options = { offset, timeout, allowed_updates: ['callback_query', 'message'] as const };
     const updates: unknown = await (await api()).getUpdates(options, signal as Parameters<Api['getUpdates']>[1]);
@@ -120,7 +121,10 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     return updates as Update[];
   }
 
-  /** Presses on one message one after another, so that the first is judged first, and what is written in one chat; all others side by side. */
+  /**
+   * Presses on one message are handled one after another, so that the first is decided first; so are commands in one
+   * chat. Everything else runs in parallel.
+   */
   async function handleAll(updates: readonly Update[], handlers: Handlers): Promise<void> {
     const byMessage = Object.groupBy(updates, ({ callback_query, message }) => {
       const pressed = callback_query?.message;
@@ -150,7 +154,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     afterwards(answers.toCommand(command, message.message_id, answer));
   }
 
-  /** Its name is asked for only where it matters: in a group with other bots. */
+  /** The bot's name is read only where it matters: in a group with other bots. */
   async function commandIn(message: NonNullable<Update['message']>): Promise<Command | undefined> {
     const isAddressed = /^\/\w+@/.test(message.text ?? '');
     return commandOf(message, isAddressed ? (await (await api()).getMe()).username : undefined);
@@ -174,8 +178,8 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
   }
 
   /**
-   * Whether we may write there, and whether it has another id by now: better known before there is something to say.
-   * Who only wants to read (getChat) is told neither; the price is a moment of "typing" in that chat.
+   * Checks whether we may write in this chat, and whether it has a new id: better to know before there is something to
+   * post. getChat, which only reads, shows neither. The price is a moment of "typing" in that chat.
    */
   async function look(bot: Api, chat: string): Promise<void> {
     try {
@@ -187,7 +191,10 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     }
   }
 
-  /** What may be written appears when somebody types a slash. Of no use to anybody is worth a line in the log. */
+  /**
+   * Sets the list of commands that appears when somebody types a slash. A failure here is only logged; commands work
+   * without it.
+   */
   async function introduce({ commands }: Handlers): Promise<void> {
     const bot = await api();
     const known = introduced?.bot === bot ? introduced : undefined;
@@ -209,7 +216,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     trouble = undefined;
   }
 
-  /** One line when the trouble changes, not one per attempt. */
+  /** One log line when the trouble changes, not one per attempt. */
   function fails(found: TelegramTrouble): void {
     health = { ok: false, detail: found.say };
     if (trouble?.kind !== found.kind) log.warn({ kind: found.kind, reason: found.say }, 'telegram does not work');
@@ -226,5 +233,5 @@ const backOffMs = (trouble: TelegramTrouble, failures: number): number =>
 
 const unknownButton: Answer = { say: 'tapfix does not know this button.', alert: true };
 
-/** The number in front of the colon is the bot's own id. */
+/** The number before the colon is the bot's own id. */
 const botIdOf = ({ token }: Api): number => Number(token.split(':')[0]);

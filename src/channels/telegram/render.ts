@@ -3,19 +3,19 @@ import { cut } from '../../lib/text.ts';
 import type { Card, Line, Message, CardRow } from '../../notices/cards/message.ts';
 import { dots, insteadOfCommand } from '../lines.ts';
 
-/** How a message is dressed: in Telegram's HTML, or not at all. */
+/** The markup of a message: Telegram's HTML, or none. */
 interface Markup {
-  /** Everything from the cluster goes through here. */
+  /** All text from the cluster goes through this. */
   words(text: string): string;
-  /* These take what is dressed already. */
+  /* The following take text that is already marked up. */
   strong(text: string): string;
   exact(text: string): string;
   folded(text: string): string;
-  /** What Telegram counts. */
+  /** The characters that Telegram counts. */
   visible(text: string): string;
 }
 
-/** Only these four are decoded by Telegram. */
+/** Telegram decodes only these four. */
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
@@ -31,9 +31,9 @@ export const html: Markup = {
 const asItIs = (text: string): string => text;
 const plain: Markup = { words: asItIs, strong: asItIs, exact: asItIs, folded: asItIs, visible: asItIs };
 
-/** Longest button payload, in bytes: https://core.telegram.org/bots/api#inlinekeyboardbutton */
+/** The longest button payload, in bytes: https://core.telegram.org/bots/api#inlinekeyboardbutton */
 const maxPayloadBytes = 64;
-/** Longest message text after entities parsing: https://core.telegram.org/bots/api#sendmessage */
+/** The longest message text after entities parsing: https://core.telegram.org/bots/api#sendmessage */
 export const maxText = 4096;
 
 interface Rendered {
@@ -41,12 +41,15 @@ interface Rendered {
   keyboard: InlineKeyboardMarkup;
 }
 
-/** How much of a row is kept: long commands go first, then long lines are cut, then lines go, and what is broken goes last. */
+/**
+ * How much of a row is kept. As room shrinks, long commands go first, then long lines are cut, then lines go; the
+ * headline goes last.
+ */
 interface Room {
   line: number;
   lines: number;
   code: number;
-  /** A longer one is replaced by what prints it, unless that is longer still. */
+  /** A longer command is replaced by one that prints it, unless that is longer still. */
   command: number;
 }
 const rooms: readonly Room[] = [
@@ -64,11 +67,11 @@ export function renderTelegram(message: Message): Rendered {
   return { html: renderText(message, html), keyboard };
 }
 
-/** The same words without any markup, for the day Telegram refuses ours. */
+/** The same text without any markup, for the case that Telegram refuses ours. */
 export const plainText = (message: Message): string => renderText(message, plain);
 
 function button({ label, data }: { label: string; data: string }): { text: string; callback_data: string } {
-  // Fail here, in our tests, and not as an opaque 400 at three in the morning.
+  // Fail here, in our tests, and not as an unclear 400 at three in the morning.
   if (Buffer.byteLength(data) > maxPayloadBytes) throw new RangeError(`button payload too long: ${data}`);
   return { text: cut(label, 64), callback_data: data };
 }
@@ -109,7 +112,7 @@ const isShort = (card: Card): boolean =>
 function renderRow(row: CardRow, style: Style): string {
   const kept = row.lines.slice(0, style.room.lines);
   const remaining = row.lines.length - kept.length;
-  // What is folded holds no other block: https://core.telegram.org/bots/api#formatting-options
+  // A folded block cannot contain another block: https://core.telegram.org/bots/api#formatting-options
   const inside = row.fold ? { ...style, exact: (text: string): string => text } : style;
   const lines = kept.map((line) => renderLine(line, inside));
   if (remaining > 0) lines.push(`… ${remaining} more`);
@@ -125,11 +128,11 @@ function renderLine(line: Line, { room, words, exact }: Style): string {
   return `${words(insteadOfCommand)}\n${exact(words(orElse))}`;
 }
 
-/** The last resort: what is broken, and nothing else. */
+/** The last resort: only the headlines. */
 function renderHeadlines({ title, cards }: Message, { words }: Markup): string {
   const lines = cards.map(({ dot, headline }) => ({ dot, text: headline }));
   return [...(title ? [title] : []), ...lines]
-    .slice(0, 21) // more than a message has, and they fit
+    .slice(0, 21) // a message never has more, and they fit
     .map(({ dot, text }) => `${dots[dot]} ${words(cut(text, 180))}`)
     .join('\n');
 }

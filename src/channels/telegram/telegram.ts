@@ -13,18 +13,18 @@ export interface TelegramDeps {
   /** Read again for every call, so that a rotated token is used at once. */
   token: () => Promise<string | undefined>;
   apiRoot: string;
-  /** Those it is to speak in by now: asked for when they are new, rather than when there is something to say. */
+  /** The chats in the current configuration. New ones are checked at once, not only when there is something to post. */
   chats: () => readonly string[];
   log: Log;
   clock: Clock;
-  /** After so long without an answer a call is given up: longer than a poll lasts. */
+  /** A call without an answer is given up after this time, which is longer than a poll. */
   callTimeoutSeconds?: number;
 }
 
 /** The library's default of 500 s would hold a message back for minutes. */
 const usualTimeoutSeconds = 45;
 
-/** Telegram as a channel. Only Api of grammY is used: its polling cannot be interrupted or supervised. */
+/** Telegram as a channel. Only grammY's Api is used, because its polling cannot be interrupted or supervised. */
 export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps }: TelegramDeps): Channel {
   const { callTimeoutSeconds = usualTimeoutSeconds } = deps;
   const chats = createChats(log, own);
@@ -45,7 +45,7 @@ export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps
   async function post(place: Place, message: Message, replyTo?: string): Promise<string> {
     const { html, keyboard } = renderTelegram(message);
     const options = { ...base(message), ...reply(replyTo), reply_markup: keyboard };
-    // After a timeout nobody knows whether it arrived; it is tried again later, and may then be there twice.
+    // After a timeout nobody knows whether it arrived. It is retried later, and may then be there twice.
     return about(place.chat, async (bot) => {
       const send = (topic: object) =>
         withoutMarkupIfRefused(
@@ -61,7 +61,10 @@ export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps
     });
   }
 
-  /** An answer follows the people. What it answers stayed behind, and the same number is another message there. */
+  /**
+   * An answer follows the people into the new chat. The message it answers stays in the old chat, and the same id is
+   * another message in the new one.
+   */
   async function postWhereItIs(place: Place, message: Message, replyTo?: string): Promise<string> {
     try {
       return await post(place, message, replyTo);
@@ -119,7 +122,7 @@ export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps
 
 const base = ({ silent }: Message) => ({ disable_notification: silent, link_preview_options: { is_disabled: true } });
 
-/** What is answered may have been deleted meanwhile. */
+/** The message that is answered may have been deleted meanwhile. */
 const reply = (to: string | undefined): object =>
   to === undefined ? {} : { reply_parameters: { message_id: Number(to), allow_sending_without_reply: true } };
 

@@ -1,8 +1,8 @@
 import { line } from '../../lib/text.ts';
 
-/** Who said no, and why, in plain words. */
+/** The component that refused a pod, and why, in plain words. */
 export interface Denial {
-  /** "Pod Security level restricted": what a person would look for. */
+  /** "Pod Security level restricted": the name that a person would search for. */
   by: string;
   why: string;
 }
@@ -11,7 +11,7 @@ type Rule = [RegExp, (match: RegExpExecArray) => Denial];
 
 const cause = (text: string): string => line(text.replace(/^[\s:]+/, ''), 280);
 
-/** The violated rules, without what each container would have to set: "allowPrivilegeEscalation != false". */
+/** The violated rules ("allowPrivilegeEscalation != false"), without what each container would have to set. */
 const violations = (text: string): string => cause(text.replace(/ \([^()]*\bmust\b[^()]*\)/g, ''));
 
 /** "limits.memory for: app,sidecar; requests.cpu for: app" */
@@ -21,7 +21,7 @@ const unsaid = (text: string): string =>
     280,
   );
 
-/** As the API server words them in v1.36, and older ones before that. */
+/** The messages of the API server in v1.36, and of older versions. */
 const rules: readonly Rule[] = [
   [
     /violates PodSecurity "([^":]+)(?::[^"]*)?": ([\s\S]+)$/,
@@ -75,13 +75,13 @@ const rules: readonly Rule[] = [
   [/is forbidden: ([\s\S]+)$/, ([, why]) => ({ by: 'the API server', why: cause(why!) })],
 ];
 
-/** Of `Post "https://...": dial tcp 10.0.0.1:443: connect: connection refused` the end is what a person looks for. */
+/** In `Post "https://...": dial tcp 10.0.0.1:443: connect: connection refused` people look for the end. */
 const lastCause = (text: string): string => {
   const quiet = text.replace(/^failed to call webhook: /, '').replace(/Post "[^"]*": ?/, '');
   return line(quiet, 200);
 };
 
-/** Pure. Who refused a pod, from the words of whichever controller tried to create it. */
+/** Pure. The component that refused a pod, from the message of the controller that tried to create it. */
 export function denialIn(message: string): Denial {
   for (const [pattern, denial] of rules) {
     const match = pattern.exec(message);

@@ -4,11 +4,11 @@ import { redact } from '../../lib/redact.ts';
 import { counted, line } from '../../lib/text.ts';
 import type { ContainerFacts, PodFacts } from '../pods.ts';
 
-/** A made-up word: letters and digits. "password authentication failed" has none. */
+/** A generated word: letters and digits. "password authentication failed" has none. */
 const made = String.raw`(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])`;
 const shown = '[redacted]';
 
-/** What programs say of their own accord, where a secret may follow its name as in a sentence. */
+/** Free text of programs, where a secret may follow its name as in a sentence. */
 const secretPatterns: readonly RegExp[] = [
   new RegExp(
     String.raw`(?<![\w-])((?:pass(?:word|wd|phrase|code)?|pwd|pw)\s{1,3}(?:is\s{1,3}|was\s{1,3})?)(?:"[^"\n]+"|'[^'\n]+'|${made}[^\s"'[]{4,})`,
@@ -20,14 +20,17 @@ const secretPatterns: readonly RegExp[] = [
   ),
   /((?<![\w-])(?:-u|--user)[\s=]{1,3}[^\s:]{1,64}:)(?!\d+(?:\s|$))\S+/g,
   /(\b[a-z][A-Za-z0-9]{0,40}(?:Pass|Pw)\s{0,4}[=:]\s{0,4})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g,
-  /((?<![\w./-])[\w.-]{1,64}\/)[^\s@/]{1,128}(?=@\/\/)/g, // as Oracle's clients write it
+  /((?<![\w./-])[\w.-]{1,64}\/)[^\s@/]{1,128}(?=@\/\/)/g, // the notation of Oracle's clients
 ];
 
-/** The same text without what looks like a secret: of logs and last words, which nobody has read before. */
+/**
+ * The same text without anything that looks like a secret, for logs and termination messages, which nobody has read
+ * before.
+ */
 export const redactProse = (text: string): string =>
   redact(secretPatterns.reduce((clean, rule) => clean.replace(rule, `$1${shown}`), text));
 
-/** 128 and the number of the signal that ended it. */
+/** 128 plus the number of the signal that ended it. */
 const signals: Readonly<Record<number, string>> = {
   129: 'SIGHUP',
   130: 'SIGINT',
@@ -52,7 +55,7 @@ export function endInWords(container: ContainerView): string {
 
 const shortWords = 200;
 
-/** What a container said when it ended, if it is short enough to be meant for reading. */
+/** The termination message of a container, if it is short enough to be meant for reading. */
 export function lastWordsOf({ lastWords }: ContainerFacts): string | undefined {
   const words = line(redactProse(lastWords), lastWords.length);
   return words && words.length <= shortWords ? words : undefined;
@@ -60,7 +63,10 @@ export function lastWordsOf({ lastWords }: ContainerFacts): string | undefined {
 
 const mostContainers = 2;
 
-/** Of each container that ended, but for the one that the diagnosis is about: "container proxy exits 137 (SIGKILL) after 2 s, 4 restarts". */
+/**
+ * For each container that ended, except the one that the diagnosis is about: "container proxy exits 137 (SIGKILL) after
+ * 2 s, 4 restarts".
+ */
 export function othersInWords(pods: readonly PodFacts[], named: string): string[] {
   const ended = pods
     .flatMap(({ containers }) => containers)
@@ -76,7 +82,7 @@ export function othersInWords(pods: readonly PodFacts[], named: string): string[
 
 type Rule = [RegExp, (match: RegExpExecArray) => string];
 
-/** "HTTP 500", "connection refused on port 8080 (/healthz)": what the probe got, from kubelet's words of it. */
+/** "HTTP 500", "connection refused on port 8080 (/healthz)": the result of the probe, from kubelet's message. */
 const probeRules: readonly Rule[] = [
   [/HTTP probe failed with statuscode: (\d+)/, ([, code]) => `HTTP ${code}`],
   [

@@ -3,11 +3,11 @@ import { editsApart, line, none, step } from '../../lib/text.ts';
 interface ImageName {
   /** "registry:5000/shop/web" */
   repository: string;
-  /** Empty when there is none, or a digest instead. */
+  /** Empty if there is none, or a digest instead. */
   tag: string;
 }
 
-/** A colon after the last slash is a tag; before it, a port. A digest is part of the name. */
+/** A colon after the last slash starts a tag; before it, a port. A digest is part of the name. */
 export function splitImage(image: string): ImageName {
   const at = image.lastIndexOf(':');
   const hasTag = at > image.lastIndexOf('/') && !image.includes('@');
@@ -22,22 +22,25 @@ export function imageStep(before: string, after: string): string {
     : step(before || none, after || none);
 }
 
-/** Where it is pulled from: without a dot or a port the first part of a name is no host. */
+/** The registry it is pulled from. Without a dot or a port, the first part of a name is not a host. */
 export function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/');
   return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost') ? first : 'docker.io';
 }
 
-/** An image that runs, and in what. */
+/** An image that runs, and the workload that uses it. */
 export interface InUse {
   image: string;
   workload: string;
 }
 
-/** A mistyped name is not further away. */
+/** A mistyped name differs by no more than this. */
 const mostEdits = 2;
 
-/** Pure. The one most like it: another tag of the same repository, else what is a letter or two away. Only ever a hint. */
+/**
+ * Pure. The most similar image: another tag of the same repository, else one that differs by a letter or two. Only ever
+ * a hint.
+ */
 export function closestImage(image: string, inUse: readonly InUse[]): InUse | undefined {
   const { repository, tag } = splitImage(image);
   const others = inUse.filter((one) => one.image !== image);
@@ -59,7 +62,7 @@ const nearest = (some: readonly InUse[], apart: (one: InUse) => number): InUse |
 
 type Rule = [RegExp, (image: string, match: RegExpExecArray) => string];
 
-/** What container runtimes and registries say, most telling first: one message often holds several. */
+/** Messages of container runtimes and registries, the most specific first: one message often holds several. */
 const rules: readonly Rule[] = [
   [
     /InvalidImageName|couldn't parse image (?:reference|name)|invalid reference format/i,
@@ -113,16 +116,16 @@ const rules: readonly Rule[] = [
   ],
 ];
 
-/** What precedes the registry's own words. */
+/** The text before the registry's own message. */
 const preamble =
   /^(?:Back-off pulling image "[^"]*"(?:: )?|ErrImagePull: |Failed to pull image "[^"]*": |rpc error: code = \w+ desc = |failed to pull and unpack image "[^"]*": )+/;
 
-/** Whether the message says more than that the pull is being waited for. */
+/** Whether the message says more than that the pull is pending. */
 export const saysWhy = (message: string): boolean => message.replace(preamble, '').trim() !== '';
 
-/** Pure. Why an image is not there, in plain words; the registry's own where these are not known. */
+/** Pure. Why an image cannot be pulled, in plain words, or in the registry's own words if these are not known. */
 export function pullFailureInWords(image: string, reason: string, message: string): string {
-  const said = `${reason}: ${message}`.replaceAll(image, ''); // its name may hold any of these words
+  const said = `${reason}: ${message}`.replaceAll(image, ''); // its name may contain any of these words
   for (const [pattern, words] of rules) {
     const match = pattern.exec(said);
     if (match) return words(image, match);

@@ -1,10 +1,10 @@
 import { arr, obj, type Raw, str } from '../../kube/raw.ts';
 import type { PodTemplate } from '../../kube/views.ts';
 
-/** What a container or a volume refers to, and does not find. */
+/** An object that a container or a volume refers to, and that does not exist. */
 export interface Missing {
   kind: 'ConfigMap' | 'Secret';
-  /** Empty when the message does not say; its volume is known then. */
+  /** Empty if the message does not name it; then its volume is known. */
   name: string;
   key?: string;
   volume?: string;
@@ -13,7 +13,7 @@ export interface Missing {
 const kinds = { configmap: 'ConfigMap', config: 'ConfigMap', secret: 'Secret' } as const;
 const kindOf = (word: string): Missing['kind'] => kinds[word.toLowerCase() as keyof typeof kinds];
 
-/** Pure. All that a kubelet says is missing: one volume may be made of several things. */
+/** Pure. Everything that a kubelet reports as missing: one volume may have several sources. */
 export function missingIn(message: string): Missing[] {
   const volume = /for volume "([^"]+)"/.exec(message)?.[1];
   const at = volume === undefined ? {} : { volume };
@@ -37,7 +37,7 @@ export function missingInWords({ kind, name, key, volume }: Missing): string {
   return key === undefined ? `${what} does not exist` : `${what} has no key ${key}`;
 }
 
-/** One thing that a pod cannot start without. */
+/** One object that a pod cannot start without. */
 interface Reference {
   kind: Missing['kind'];
   name: string;
@@ -48,7 +48,7 @@ interface Reference {
 const isNeeded = (source: Raw): boolean =>
   source['optional'] !== true && str(source['name'] ?? source['secretName']) !== '';
 
-/** Pure. The ConfigMaps and Secrets, and keys of them, that pods of this template need. What is optional is not needed. */
+/** Pure. The ConfigMaps and Secrets, and their keys, that pods of this template need. Optional ones are not needed. */
 export function referencesIn({ spec }: PodTemplate): Reference[] {
   const pod = obj(spec);
   const containers = [...arr(pod['initContainers']), ...arr(pod['containers'])];

@@ -1,6 +1,6 @@
 import { line } from '../../lib/text.ts';
 
-/** Pure. Why a kubelet put a pod away, in a few words. */
+/** Pure. Why a kubelet evicted a pod, in a few words. */
 export function evictionInWords(message: string): string {
   const [, resource] = /The node was low on resource: ([\w-]+)/.exec(message) ?? [];
   const [, threshold, available] = /Threshold quantity: (\S+), available: (\S+?)\.?(?:\s|$)/.exec(message) ?? [];
@@ -19,7 +19,7 @@ export function evictionInWords(message: string): string {
   return line(message, 240);
 }
 
-/** Pure. Why a pod gets no sandbox, which is mostly its network: the plugin's own words are at the end. */
+/** Pure. Why a pod gets no sandbox, mostly because of its network. The plugin's own message is at the end. */
 export function sandboxInWords(message: string): string {
   const said = message.replace(/^Failed to create pod sandbox: /, '').replace(/^rpc error: code = \w+ desc = /, '');
   const [, plugin, why] =
@@ -34,7 +34,7 @@ export function sandboxInWords(message: string): string {
   return line(said, 300);
 }
 
-/** Pure. Why a container cannot be made, though all that it refers to is there. */
+/** Pure. Why a container cannot be created, although everything that it refers to exists. */
 export function creationInWords(container: string, message: string): string {
   if (/runAsNonRoot and image will run as root/.test(message))
     return `container ${container} may not run as root, and its image does`;

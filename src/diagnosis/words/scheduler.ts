@@ -1,15 +1,15 @@
 import { counted, line } from '../../lib/text.ts';
 
-/** What the pod asks for, by resource, as a person wrote it: "cpu" to "4". */
+/** The pod's requests, by resource, as a person wrote them: "cpu" to "4". */
 export type Asks = ReadonlyMap<string, string>;
 
-/** One reason and how many nodes have it; without a number it holds for the pod as a whole. */
+/** One reason and how many nodes have it; without a number it concerns the pod as a whole. */
 interface Reason {
   nodes?: number;
   text: string;
 }
 
-/** The words after "3 " of a reason; with a plural where it differs. */
+/** The words of a reason after "3 ", with a plural where it differs. */
 type Phrase = (nodes: number, asks: Asks, match: RegExpExecArray) => string;
 
 const has =
@@ -30,7 +30,7 @@ const tooLittle: Phrase = (nodes, asks, [, resource = '']) => {
   return `${nodes === 1 ? 'has' : 'have'} too little ${resource}${asked ? ` (needs ${asked})` : ''}`;
 };
 
-/** Taints that Kubernetes itself sets say how a node is. */
+/** Taints that Kubernetes itself sets describe the state of a node. */
 const conditions: Readonly<Record<string, Phrase>> = {
   'node.kubernetes.io/not-ready': is('not ready'),
   'node.kubernetes.io/unreachable': is('out of reach'),
@@ -53,7 +53,7 @@ const taint: Phrase = (nodes, asks, match) => {
   return `${nodes === 1 ? 'has' : 'have'} taint ${shown}`;
 };
 
-/** What schedulers of several versions have said, most of it in v1.36: pkg/scheduler/framework/plugins of Kubernetes. */
+/** Messages of several scheduler versions, mostly v1.36: pkg/scheduler/framework/plugins of Kubernetes. */
 const phrases: readonly [RegExp, Phrase][] = [
   [/^Insufficient (\S+)$/, tooLittle],
   [/^Too many pods$/, does('has all the pods it may', 'have all the pods they may')],
@@ -102,7 +102,7 @@ const phrases: readonly [RegExp, Phrase][] = [
   [/^node\(s\) didn't find available persistent volumes to bind$/, has('no volume for its claim')],
 ];
 
-/** About the pod, not about nodes. */
+/** Reasons about the pod, not about nodes. */
 const general: readonly [RegExp, (match: RegExpExecArray) => string][] = [
   [/^pod has unbound immediate PersistentVolumeClaims$/, () => 'its volume claim is not bound yet'],
   [
@@ -122,8 +122,8 @@ const general: readonly [RegExp, (match: RegExpExecArray) => string][] = [
 ];
 
 /**
- * Pure. "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}. preemption: ..." to
- * "5 nodes: 3 have too little cpu (needs 4), 2 have taint gpu". What is not known is said as the scheduler said it.
+ * Pure. "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}. preemption: ..."
+ * becomes "5 nodes: 3 have too little cpu (needs 4), 2 have taint gpu". An unknown reason keeps the scheduler's words.
  */
 export function schedulerInWords(message: string, asks: Asks = new Map()): string {
   const [, all, said] = /^0\/(\d+) nodes are available:\s*([\s\S]*)$/.exec(message.trim()) ?? [];
@@ -134,7 +134,7 @@ export function schedulerInWords(message: string, asks: Asks = new Map()): strin
   return line([...ofPod, ...together(Number(all), reasons, asks)].join('; '), 400) || line(message, 400);
 }
 
-/** "5 nodes: 3 have ..., 2 have ..."; what holds for each of them is said of all. */
+/** "5 nodes: 3 have ..., 2 have ..."; a reason that all of them have is stated once for all. */
 function together(all: number, reasons: readonly Reason[], asks: Asks): string[] {
   const ofNodes = reasons.filter(({ nodes }) => nodes !== undefined);
   const [first, ...others] = ofNodes.map((reason) => ofNodesInWords(reason, asks));
@@ -147,7 +147,10 @@ function together(all: number, reasons: readonly Reason[], asks: Asks): string[]
   return [`${counted(all, 'node')}: ${[first, ...others].join(', ')}`];
 }
 
-/** The first sentence: what follows is whether taking other pods away would help. A taint has dots, but no space after them. */
+/**
+ * Only the first sentence: the rest says whether preempting other pods would help. A taint has dots, but no space after
+ * them.
+ */
 function reasonsIn(said: string): Reason[] {
   const [own = ''] = said.split(/\.(?:\s|$)/);
   return own

@@ -14,7 +14,7 @@ interface Change {
 
 const longestScalar = 60;
 
-/** "a → b" of two values that are worth showing; undefined when they are not. */
+/** "a → b" for two values that are worth showing; undefined if they are not. */
 function scalar(before: unknown, after: unknown): string | undefined {
   const isShort = (value: unknown): boolean =>
     value === undefined ||
@@ -23,7 +23,9 @@ function scalar(before: unknown, after: unknown): string | undefined {
   return step(before === undefined ? '' : String(before), after === undefined ? '' : String(after));
 }
 
-/** Two lists of named things, by name, in the order of the newer one; `was` or `is` is missing where there is none. */
+/**
+ * Two lists of named things, matched by name, in the order of the newer one; `was` or `is` is missing if there is none.
+ */
 function pairs(before: readonly Raw[], after: readonly Raw[]): { name: string; was?: Raw; is?: Raw }[] {
   const old = new Map(before.map((item) => [str(item['name']), item]));
   const now = new Map(after.map((item) => [str(item['name']), item]));
@@ -33,7 +35,10 @@ function pairs(before: readonly Raw[], after: readonly Raw[]): { name: string; w
   });
 }
 
-/** Pure: what differs between two versions of one container. Values go to a chat: what may be a secret is only named. */
+/**
+ * Pure: the differences between two versions of one container. Values go to a chat, so a value that may be a secret is
+ * only named.
+ */
 function containerChanges(name: string, was: Raw, is: Raw): Change[] {
   const changes = [
     ...image(was, is),
@@ -64,7 +69,7 @@ function amounts(was: Raw, is: Raw, field: 'limits' | 'requests', said: string):
 
 const longestValue = 40;
 
-/** A long word of letters and digits may be a key, whatever it is called. */
+/** A long word of letters and digits may be a key, whatever its name is. */
 const looksMade = (value: string): boolean => value.length >= 16 && /\d/.test(value) && /^[\w+/=-]+$/.test(value);
 
 const isShowable = (name: string, value: string): boolean =>
@@ -73,7 +78,7 @@ const isShowable = (name: string, value: string): boolean =>
   redact(`${name} ${value}`) === `${name} ${value}` &&
   !looksMade(value);
 
-/** "env LOG_LEVEL info → debug"; one that is read from elsewhere, or looks like a secret, is only named. */
+/** "env LOG_LEVEL info → debug"; a variable that is read from elsewhere, or looks like a secret, is only named. */
 function env(was: Raw, is: Raw): Change[] {
   return pairs(arr(was['env']), arr(is['env'])).flatMap(({ name, was: old, is: now }) => {
     if (!old) return [{ rank: 3, text: `env ${name} added` }];
@@ -105,14 +110,14 @@ function envFrom(was: Raw, is: Raw): Change[] {
 
 const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** One argument that became another is shown, if it can be. */
+/** If one argument was replaced by another, both are shown, if they may be. */
 function words(field: string, was: unknown, is: unknown): Change[] {
   if (sameValue(was, is)) return [];
   const [old, now] = [listOf(was), listOf(is)];
   const gone = old.filter((word) => !now.includes(word));
   const came = now.filter((word) => !old.includes(word));
   const [before = '', after = ''] = [gone[0], came[0]];
-  // "--password" and what it is are two arguments: whose value it is stands before it.
+  // "--password" and its value are two arguments: the name is in the argument before the value.
   const isPlain = [...old, ...now].every((word) => !isSecretName(word.replace(/[=:].*$/, '').replace(/^-+/, '')));
   const canBeShown =
     gone.length === 1 && came.length === 1 && isPlain && isShowable('', before) && isShowable('', after);
@@ -141,7 +146,7 @@ function probe(said: string, was: unknown, is: unknown): Change[] {
   return [{ rank: 5, text: `${said} ${canBeShown ? steps.join(', ') : 'changed'}` }];
 }
 
-/** periodSeconds, and path and port of what it asks. */
+/** periodSeconds, and the path and port that it asks. */
 function leavesOf(probe: Raw): Map<string, unknown> {
   const own = Object.entries(probe).filter(([, value]) => typeof value !== 'object');
   const inner = Object.values(probe).flatMap((value) => Object.entries(obj(value)));
@@ -166,7 +171,7 @@ function others(was: Raw, is: Raw): Change[] {
 
 const mostNamed = 6;
 
-/** Pure: what differs between two pod templates, in a few words each, what matters most first. */
+/** Pure: the differences between two pod templates, in a few words each, the most important first. */
 export function templateChanges(before: PodTemplate, after: PodTemplate): string[] {
   const old = obj(before.spec);
   const now = obj(after.spec);
@@ -190,7 +195,7 @@ function containers(old: Raw, now: Raw, field: string, prefix: string): Change[]
   });
 }
 
-/** What a volume holds: a ConfigMap whose name ends in a hash of its content is how a config edit shows from outside. */
+/** The content of a volume. A ConfigMap whose name ends in a hash of its content shows a config edit from outside. */
 function volumeSourceOf(volume: Raw): string {
   const [configMap, secret, claim] = [volume['configMap'], volume['secret'], volume['persistentVolumeClaim']].map(obj);
   if (str(configMap?.['name'])) return `ConfigMap ${str(configMap?.['name'])}`;
@@ -207,7 +212,7 @@ function volumes(old: Raw, now: Raw): Change[] {
   });
 }
 
-/** Said otherwise, or the same twice. */
+/** Reported elsewhere, or a duplicate of another field. */
 const elsewhere: ReadonlySet<string> = new Set(['containers', 'initContainers', 'volumes', 'serviceAccount']);
 
 function podFields(old: Raw, now: Raw): Change[] {

@@ -19,7 +19,7 @@ import type { Button, Line, CardRow } from './message.ts';
 import { actionWords, affectedNames, isQuota, isShared, placeOf, whatIsBroken } from './subject.ts';
 import { timesIn } from './times.ts';
 
-/** Who is on it, and until when it is silent. */
+/** Lines that say who is on it and until when it is silent. */
 export function attentionLines(
   fix: Remediation,
   { nameOf, nowMs, timeZone }: Pick<CardContext, 'nameOf' | 'nowMs' | 'timeZone'>,
@@ -31,7 +31,7 @@ export function attentionLines(
   return until ? [`S${until}`] : [];
 }
 
-/** For what is broken and not being fixed, whether or not anything can be decided. */
+/** Buttons for an incident that is broken and not being fixed, whether or not there is a decision to make. */
 const attentionButtons = (fix: Remediation): Button[] => [
   { label: "I'm on it", data: encodePress('k', fix) },
   { label: 'Details', data: encodePress('d', fix) },
@@ -40,7 +40,7 @@ const attentionButtons = (fix: Remediation): Button[] => [
 
 const decides: readonly string[] = ['a', 'r', 'c', 'b', 'g'];
 
-/** One of several: what can be decided, or else what there is to know; a phone has no room for more. */
+/** The buttons of one card among several: those that decide, or else Details. A phone has no room for more. */
 export function buttonsInShort(rows: readonly Button[][]): Button[][] {
   const having = (verbs: readonly string[]): Button[][] =>
     rows.map((row) => row.filter(({ data }) => verbs.includes(verbIn(data)))).filter((row) => row.length > 0);
@@ -48,10 +48,10 @@ export function buttonsInShort(rows: readonly Button[][]): Button[][] {
   return deciding.length > 0 ? deciding : having(['d']);
 }
 
-/** Where it is, since when, how often. */
+/** The line below the headline: the place, the first sighting, the number of sightings. */
 export function subtitleOf(fix: Remediation, context: CardContext): string {
   const { object, firstSeen } = fix.spec.incident;
-  const from = startOf(fix) === undefined ? 'since' : 'since before'; // that it broke nobody saw
+  const from = startOf(fix) === undefined ? 'since' : 'since before'; // nobody saw it break
   const since = `${from} ${timesIn(context.timeZone, context.nowMs).atZoned(firstSeen)}`;
   const count = fix.status?.sightings?.count ?? 1;
   const kind = isShared(fix) ? [] : [object.kind];
@@ -61,7 +61,7 @@ export function subtitleOf(fix: Remediation, context: CardContext): string {
     .join(' · ');
 }
 
-/** The headline of a quota that is still in the way names the namespace. */
+/** The headline of a quota that still blocks pods already names the namespace. */
 const saysWhere = (fix: Remediation): boolean => isQuota(fix) && ['Proposed', 'Noticed'].includes(shownPhase(fix));
 
 function affected(fix: Remediation): string {
@@ -94,10 +94,10 @@ export function rowsOf(fix: Remediation, context: CardContext): CardRow[] {
   return rows.filter(({ lines }) => lines.length > 0);
 }
 
-/** More than a phone shows at a glance: folded away where the vendor can do that. */
+/** More than a phone shows at a glance. Such a row is folded where the vendor supports that. */
 const isLong = (text: string): boolean => text.length > 600 || text.trimEnd().split('\n').length > 10;
 
-/** The command to put it back is for copying, so it stays as it is. */
+/** The command that undoes the fix is for copying, so it is not reworded. */
 function riskLines(fix: Remediation, say: (text: string) => string): Line[] {
   const { rationale } = fix.spec;
   const at = rationale.indexOf(`${undoIntro}\n`);
@@ -108,10 +108,10 @@ function riskLines(fix: Remediation, say: (text: string) => string): Line[] {
   return [...words(rationale.slice(0, end)), ...commandLines(command, printing(fix, 'spec.rationale'))];
 }
 
-/** Names only, whatever a container is called: set image deploy/web auth=shop/auth:1.41 */
+/** True if the command holds only names, whatever a container is called: set image deploy/web auth=shop/auth:1.41 */
 const isOfNames = (command: string): boolean => /^kubectl -n \S+ set image \S+ [\w.-]+=\S+$/.test(command);
 
-/** One that holds what is nobody's business is printed by kubectl, for who may read it. */
+/** A command that may hold a secret is not shown: kubectl prints it for those who may read it. */
 const commandLines = (command: string, orElse: string): Line[] =>
   isOfNames(command) || redact(command) === command
     ? [{ command, orElse }]
@@ -120,7 +120,7 @@ const commandLines = (command: string, orElse: string): Line[] =>
 const printing = ({ metadata }: Remediation, field: string): string =>
   `kubectl -n ${metadata.namespace} get fix ${metadata.name} -o jsonpath='{.${field}}'`;
 
-/** What is being done, for those who watch it happen. */
+/** The Fix row while the fix is under way. */
 export function fixRow(fix: Remediation): CardRow[] {
   const words = actionWords(fix);
   return words ? [{ label: 'Fix', lines: [words.summary, ...diffLines(fix)] }] : [];
@@ -140,7 +140,7 @@ function rehearsal(fix: Remediation, context: CardContext): Line[] {
   return confirmed ? [accepted] : [accepted, 'the controller is checking it'];
 }
 
-/** Who is on it, and until when it can be decided. */
+/** The footer says who is on it and until when it can be decided. */
 export const footerOf = (fix: Remediation, context: CardContext): Line[] => [
   ...attentionLines(fix, context),
   ...decisionLines(fix, context),
@@ -163,7 +163,10 @@ function decisionLines(fix: Remediation, context: CardContext): Line[] {
   return [`Approve until ${until}`];
 }
 
-/** Why nobody is asked, for good or for now. With kubectl people may approve what another person proposed: it is their own word then. */
+/**
+ * Why nobody can approve, for good or for now. With kubectl, people may approve what another person proposed, because
+ * the approval is then their own decision; so the text says "here".
+ */
 function obstacleTo(fix: Remediation): string | undefined {
   if (!actionWords(fix)?.known) return 'Another version of tapfix proposed this; this one cannot do it';
   if (isRehearsalUnclear(fix)) return 'It cannot be approved yet: the rehearsal is tried again';
@@ -180,7 +183,7 @@ export function confirmingNow(fix: Remediation, context: CardContext) {
   return asked && wanted && asked.untilMs > context.nowMs && open ? asked : undefined;
 }
 
-/** Only buttons that can act. Where nobody is listed there are none. */
+/** Only buttons that can act. There are none where nobody is listed as an approver. */
 export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
   if (!context.approvable) return [];
   return confirmingNow(fix, context)
@@ -202,13 +205,13 @@ function decisionButtons(fix: Remediation, context: CardContext): Button[][] {
   return [[{ label: `Approve ${words.verb}`, data: encodePress('a', fix) }, reject]];
 }
 
-/** Once more, from a fresh reading: who presses it is told if nothing can be offered. */
+/** Proposes the fix again from a fresh reading. The person who presses it gets an answer if nothing can be offered. */
 export function againButton(fix: Remediation, context: CardContext): Button[][] {
   if (!context.approvable || !mayBeProposedAgain(fix)) return [];
   return [[{ label: 'Propose again', data: encodePress('g', fix) }]];
 }
 
-/** What is left to say once it is over: where, when what happened, and how to put it back. */
+/** The last lines of a card that is over: the timeline, or that it is still broken, or how to undo the fix. */
 export function epilogue(fix: Remediation, context: CardContext): Line[] {
   const phase = shownPhase(fix);
   if (phase === 'Recovered') return [timeline(fix, context)];
@@ -222,7 +225,7 @@ export function epilogue(fix: Remediation, context: CardContext): Line[] {
   return [putItBack(fix), ...commandLines(undo, printing(fix, 'status.execution.undo'))];
 }
 
-/** Who is well again should not be told to bring the trouble back without a word about it. */
+/** If the workload is healthy again, undoing the fix may bring the failure back, so the text says so. */
 function putItBack(fix: Remediation): string {
   if (fix.status?.execution?.appliedAt === undefined) return 'If it was changed after all, put it back with';
   return isCleared(fix) ? `The ${actionWords(fix)?.verb} is still in place; to reverse it` : 'Put it back with';

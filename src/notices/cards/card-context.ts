@@ -2,21 +2,21 @@ import type { ChannelName } from '../../channels/channel.ts';
 import { conditionOf, expiresAtMs, isTrue, phaseOf, type Remediation } from '../../kube/remediation.ts';
 import { actionWords } from './subject.ts';
 
-/** Somebody was asked "really?" and has until then to say yes. */
+/** Somebody was asked "really?" and can answer until `untilMs`. */
 interface Confirming {
   by: string;
   name: string;
   untilMs: number;
 }
 
-/** On which message they were asked: no other one asks. */
+/** The message on which they were asked. No other message shows the question. */
 export interface Question extends Confirming {
   channel: ChannelName;
   /** The Notice's name. */
   notice: string;
 }
 
-/** Who is being asked at the moment; told when a question is asked, answered or has run out. */
+/** The open questions. Listeners are called when a question is asked, answered or has run out. */
 export interface Questions {
   armedFor(uid: string, nowMs: number): Question | undefined;
   onChange(listener: (uid: string) => void): void;
@@ -31,20 +31,20 @@ export interface CardContext {
   approvable: boolean;
   /** The configuration allows this action. */
   allowed: boolean;
-  /** Action types that ask once more. */
+  /** Action types that ask for a confirmation. */
   confirm: readonly string[];
   confirming?: Confirming;
-  /** "telegram:123456789" to the name people know. */
+  /** Maps "telegram:123456789" to the name people know. */
   nameOf(by: string): string;
 }
 
 export interface MessageContext extends Omit<CardContext, 'approvable' | 'allowed' | 'confirming'> {
-  /** The name of the Notice that it is shown for: what does not fit is reached through it. */
+  /** The name of the Notice that shows it. A button for the members that do not fit refers to it. */
   notice?: string;
   approvable(fix: Remediation): boolean;
   allowed(fix: Remediation): boolean;
   confirming(fix: Remediation): Confirming | undefined;
-  /** Why nothing more is told of it here, in words: the configuration leaves it out by now. */
+  /** Why this chat gets no more news of it, as text: the configuration no longer includes it. */
   whyUnwatched?(fix: Remediation): string | undefined;
 }
 
@@ -56,7 +56,10 @@ export function cardContext(fix: Remediation, context: MessageContext): CardCont
   return { cluster, nowMs, timeZone, confirm, nameOf, approvable, allowed, ...(confirming && { confirming }) };
 }
 
-/** When its time is up the controller says so within seconds; only when it is away does the card say it by itself. */
+/**
+ * When the time is up, the controller expires it within seconds. Only if the controller is away does the card do so
+ * itself.
+ */
 const controllersTurnMs = 10_000;
 export const closesAtMs = (fix: Remediation): number => expiresAtMs(fix) + controllersTurnMs;
 

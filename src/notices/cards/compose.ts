@@ -30,7 +30,7 @@ import { composeStorm } from './storm-words.ts';
 import { actionWords, isShared, placeOf, readiness, subjectOf } from './subject.ts';
 import { timesIn } from './times.ts';
 
-/* What only a message about several has to say: which is whose, and how they are all together. */
+/* Only for messages about several incidents: how each is labelled, and the title for all of them. */
 
 type Label = (fix: Remediation) => string;
 
@@ -46,13 +46,13 @@ export function sharedNamespace(shown: readonly Remediation[]): string | undefin
   return others.length === 0 ? first : undefined;
 }
 
-/** How each is called on buttons and in the title: two teams may both have an "api". */
+/** The label of each on buttons and in the title. Two teams may both have an "api". */
 export function labelsFor(shown: readonly Remediation[]): Label {
   const ways = sharedNamespace(shown) === undefined ? [placed] : [nameOf, placed];
   return ways.find((label) => areDistinct(shown.map(label))) ?? whole;
 }
 
-/** Where they all are; where there are several namespaces each says its own. */
+/** The place of all of them. If there are several namespaces, each headline names its own. */
 export const whereAll = (shown: readonly Remediation[], cluster: string): string =>
   [sharedNamespace(shown), cluster].filter(Boolean).join(' · ');
 
@@ -78,7 +78,7 @@ function titleOf(shown: readonly Remediation[], dots: readonly Dot[]): { dot: Do
   return { dot, text: `${underWay.length} of ${shown.length} being fixed${where}: ${names(underWay)}` };
 }
 
-/** What was broken when tapfix came, and how they all are by now. */
+/** The title of a boot message: what was broken when tapfix started, and how many are still broken. */
 function bootTitleOf(shown: readonly Remediation[]): { dot: Dot; text: string } {
   const what = shown.length === 1 ? '1 thing was' : `${shown.length} things were`;
   const label = labelsFor(shown);
@@ -98,7 +98,7 @@ function sinceStart(shown: readonly Remediation[]): string {
 export const worstOf = (failing: readonly Remediation[]): Dot =>
   failing.some(({ spec }) => spec.incident.severity === 'critical') ? 'red' : 'orange';
 
-/** Where nobody is needed, the one that is least far. */
+/** When nobody is needed, the title takes the first of these dots that occurs: the least advanced state. */
 const calmest: readonly Dot[] = ['yellow', 'blue', 'green', 'grey'];
 
 function namesOf(some: readonly Remediation[], label: Label): string {
@@ -131,7 +131,10 @@ function whereAndWhen(fix: Remediation, context: CardContext): string {
   return `${where} · seen ${timesIn(context.timeZone, context.nowMs).atZoned(fix.spec.incident.firstSeen)}`;
 }
 
-/** More would not be read on a phone, nor fit in a message. What can be decided comes first, and moves back when it is. */
+/**
+ * More would not be read on a phone, nor fit in a message. Members that can be decided come first, and move back once
+ * decided.
+ */
 const mostCards = 10;
 
 /** One message about all its members: the most severe open one in full, the others in a line each. */
@@ -169,26 +172,26 @@ export function composeMessage(
   };
 }
 
-/** The cluster is in every message: where no card is in full, the first says it. */
+/** Every message names the cluster. If no card is shown in full, the first card names it. */
 const saysWhere = (cards: Card[], subtitle: string): Card[] =>
   cards.some((card) => card.subtitle)
     ? cards
     : cards.map((card, index) => (index === 0 ? { ...card, subtitle } : card));
 
-/** Those that have no room are a tap away. */
+/** Members that do not fit are one tap away. */
 function restOf(more: number, all: number, { notice }: MessageContext): Pick<Message, 'rest' | 'buttons'> {
   const data = notice === undefined ? undefined : encodePage({ notice, page: 1 });
   if (data === undefined) return { rest: `and ${more} more: kubectl get fix -A` };
   return { rest: `and ${more} more`, buttons: [[{ label: `+${more} more: show all ${all}`, data }]] };
 }
 
-/** A successor speaks for what it replaces. */
+/** A successor's card also covers the one it replaces. */
 export function withoutReplaced(members: readonly Remediation[]): Remediation[] {
   const replaced = new Set(members.map((fix) => fix.spec.follows?.uid));
   return members.filter((fix) => !replaced.has(fix.metadata.uid));
 }
 
-/** Buttons of several cards hang below one message: each says whose it is, and first, because a phone cuts off the end. */
+/** Buttons of several cards are below one message, so each label starts with its owner: a phone cuts off the end. */
 export function named(card: Card, label: string): Card {
   const isNamed = ({ data, label: words }: Button): boolean => data.startsWith('c:') && words.includes(label);
   const whose = (button: Button): Button =>
@@ -205,7 +208,7 @@ export function inOneLine(card: Card, fix: Remediation, context: MessageContext)
   return { dot: card.dot, headline: card.headline, rows, footer, buttons };
 }
 
-/** The last word of a message whose Remediations are gone: nothing on it can be pressed any more. */
+/** The last edit of a message whose Remediations are gone: it has no buttons any more. */
 export function composeFarewell(members: readonly Remediation[], context: MessageContext): Message {
   const cards = inOrder(withoutReplaced(members)).map((fix): Card => {
     if (isOverInChat(fix)) return composeCard(fix, cardContext(fix, context));

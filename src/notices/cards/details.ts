@@ -11,7 +11,7 @@ import { timesIn } from './times.ts';
 
 type Context = Pick<CardContext, 'cluster' | 'nowMs' | 'timeZone' | 'nameOf'>;
 
-/** All that there is to know about one Remediation; without buttons: those are on its card. */
+/** Everything known about one Remediation. It has no buttons: those are on its card. */
 export function composeDetails(fix: Remediation, events: readonly EventView[] | undefined, context: Context): Message {
   const { name, namespace } = fix.metadata;
   const head = headOf(fix, { ...context, approvable: false, allowed: true, confirm: [] });
@@ -60,7 +60,7 @@ function eventLines(events: readonly EventView[] | undefined, { timeZone, nowMs 
   });
 }
 
-/** To look, and to decide without a chat. */
+/** Commands to look at it, and to decide without a chat. */
 function commandsFor(fix: Remediation, namespace: string, name: string, nowMs: number): Line[] {
   const { kind, name: object } = fix.spec.incident.object;
   const inside = namespace ? `kubectl -n ${namespace}` : 'kubectl';

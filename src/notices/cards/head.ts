@@ -30,7 +30,7 @@ interface Head {
   headline: string;
 }
 
-/** Chat first writes spec.approval, the controller then moves the phase: the card must not wait for it. */
+/** A chat writes spec.approval first, then the controller changes the phase. The card must not wait for that. */
 export function shownPhase(fix: Remediation): Phase {
   const phase = phaseOf(fix);
   if (phase !== '' && phase !== 'Proposed') return phase;
@@ -46,7 +46,7 @@ export const isOverInChat = (fix: Remediation): boolean =>
 export const isSettled = (fix: Remediation): boolean =>
   isOverInChat(fix) && (shownPhase(fix) !== 'Failed' || isCleared(fix));
 
-/** Whether anything was changed is not certain: somebody else was at it as well. */
+/** It is not certain that anything was changed, because somebody else changed the object as well. */
 export const wasInterrupted = (fix: Remediation): boolean =>
   fix.status?.execution?.startedAt !== undefined && conditionOf(fix, 'Failed')?.reason === 'Interrupted';
 
@@ -92,10 +92,13 @@ export function headOf(fix: Remediation, context: CardContext): Head {
   }
 }
 
-/** When the phase that is shown began, as its condition says. */
+/** When the shown phase began, from its condition. */
 export const endedAt = (fix: Remediation): string | undefined => conditionOf(fix, shownPhase(fix))?.lastTransitionTime;
 
-/** A decision made with kubectl carries no time of its own (the API server cannot stamp one): then when the controller saw it. */
+/**
+ * A decision made with kubectl has no time of its own (the API server cannot stamp one). Then this is when the
+ * controller saw it.
+ */
 export function decidedAt(fix: Remediation): string | undefined {
   const { at, state } = fix.spec.approval;
   return at ?? conditionOf(fix, state)?.lastTransitionTime;
@@ -117,7 +120,7 @@ const spokenBetween = (from: string | undefined, to: string | undefined): string
   return Number.isFinite(ms) ? spokenDuration(ms) : '';
 };
 
-/** Otherwise the watcher's count is older than the controller's reading, which found it healthy. */
+/** If not all are ready, the watcher's count is older than the controller's reading, which found it healthy. */
 function isAllReady(fix: Remediation): boolean {
   const { ready = 0, desired = 0 } = fix.status?.sightings ?? {};
   return ready >= desired;
@@ -134,7 +137,7 @@ function recovered(fix: Remediation): string {
   return stableSeconds ? `${text}, held ${spokenDuration(stableSeconds * 1000)}` : text;
 }
 
-/** An approval in time may still come to nothing, when the controller was away: not the same as nobody's. */
+/** An approval made in time can still have no effect, if the controller was away. That differs from no decision. */
 function expired(fix: Remediation, decided: string, context: CardContext): string {
   const until = timesIn(context.timeZone, context.nowMs).minute(expiresAtMs(fix));
   const since = isCleared(fix) ? `; ${sinceThen(fix, context)}` : '';
@@ -144,7 +147,7 @@ function expired(fix: Remediation, decided: string, context: CardContext): strin
   return `approved${decided}, ${why}; nothing was changed${since}`;
 }
 
-/** What became of the trouble after nobody had decided, or the fix had failed. */
+/** The state of the incident after nobody decided, or after the fix failed. */
 function sinceThen(fix: Remediation, context: CardContext): string {
   const { reason, message, lastTransitionTime } = conditionOf(fix, 'IncidentCleared') ?? {};
   const since = timesIn(context.timeZone, context.nowMs).at(lastTransitionTime);
@@ -170,7 +173,7 @@ function failed(fix: Remediation, name: string, noun: string, context: CardConte
   return `${name}: the ${noun} was not applied${why}`;
 }
 
-/** How what is no workload is well. */
+/** The words for "healthy" for objects that are not workloads. */
 const wells: Readonly<Record<string, string>> = {
   Node: 'is ready again',
   StorageClass: 'is there by now',
@@ -180,14 +183,17 @@ const wells: Readonly<Record<string, string>> = {
 const isAnythingElse = ({ spec }: Remediation): boolean => Object.hasOwn(wells, spec.incident.object.kind);
 const wellAgain = ({ spec }: Remediation): string => wells[spec.incident.object.kind] ?? 'healthy again';
 
-/** How it came to its end otherwise than healthy; the condition adds that nothing was changed. */
+/** The end, if it did not become healthy. The condition adds "nothing was changed", which is cut off here. */
 export const howItEnded = (fix: Remediation): string =>
   redact(conditionOf(fix, 'Resolved')?.message ?? '').replace(/, nothing was changed$/, '');
 
-/** The reason on a card of what the configuration leaves out by now (left.ts); no stored Remediation has it. */
+/**
+ * The reason on the card of an incident that the configuration no longer includes (unwatched.ts). No stored Remediation
+ * has it.
+ */
 export const unwatchedReason = 'Left';
 
-/** Nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
+/** The card claims nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
 function resolved(fix: Remediation, context: CardContext): string {
   const times = timesIn(context.timeZone, context.nowMs);
   const at = times.at(endedAt(fix));
@@ -206,18 +212,18 @@ function resolved(fix: Remediation, context: CardContext): string {
     : `${subject} healthy again by itself ${at}, nothing was changed`;
 }
 
-/** Broken, and nobody is at work on it: a decision, or a look, is what it waits for. */
+/** Broken, and nobody works on it: it waits for a decision or for somebody to look. */
 export const needsSomebody = (fix: Remediation): boolean =>
   ['Proposed', 'Noticed'].includes(shownPhase(fix)) || isUnattended(fix);
 
 /** Decided, and not over. */
 export const isUnderWay = (fix: Remediation): boolean => !needsSomebody(fix) && !isSettled(fix);
 
-/** "still failing": of what was rejected nobody says that it is well, so then it is "still open". */
+/** "still failing". A rejected one is not known to be healthy, so then the words are "still open". */
 export const stillOpen = (all: readonly Remediation[]): string =>
   `still ${all.some((fix) => shownPhase(fix) === 'Rejected' && !isCleared(fix)) ? 'open' : 'failing'}`;
 
-/** What has a button comes before what has none. */
+/** Cards with a button come before those without. */
 const waitsForDecision = (fix: Remediation): boolean => shownPhase(fix) === 'Proposed';
 
 const standing = (fix: Remediation): number => (needsSomebody(fix) ? 0 : isUnderWay(fix) ? 1 : 2);
@@ -238,5 +244,8 @@ function compare(a: Remediation, b: Remediation): number {
   return 0;
 }
 
-/** What needs somebody first, by severity, what can be decided before what cannot, then by age; what is over last. */
+/**
+ * Those that need somebody come first; then by severity, decidable before not decidable, then by age. Settled ones are
+ * last.
+ */
 export const inOrder = (members: readonly Remediation[]): Remediation[] => [...members].sort(compare);

@@ -1,4 +1,4 @@
-/** A message before any vendor's markup: what is said, in which order. Channels only render it. */
+/** A message before any vendor's markup: its content and its order. Channels only render it. */
 export type Dot = 'red' | 'orange' | 'yellow' | 'blue' | 'green' | 'grey' | 'warning';
 
 export interface Button {
@@ -17,7 +17,7 @@ export interface CardRow {
   /** Changed, Why, Fix, Risk... */
   label: string;
   lines: Line[];
-  /** Of use to some readers only: folded away where the vendor can do that. */
+  /** Useful to some readers only. It is folded where the vendor supports that. */
   fold?: boolean;
 }
 
@@ -36,9 +36,9 @@ export interface Message {
   title?: { dot: Dot; text: string };
   /** The most severe first, in full; the others shortened to their headline. */
   cards: Card[];
-  /** Those that did not fit, in one line. */
+  /** A line about the cards that did not fit. */
   rest?: string;
-  /** Below all of them: what concerns the message, not one card. */
+  /** Below all cards: buttons that concern the message, not one card. */
   buttons?: Button[][];
   /** No sound on the phone. */
   silent: boolean;

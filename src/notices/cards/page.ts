@@ -7,12 +7,12 @@ import { needsSomebody } from './head.ts';
 import type { Button, Card, Message } from './message.ts';
 import { placeOf } from './subject.ts';
 
-/** As many as can be read, and pressed on, on a phone. */
+/** As many as a person can read and press on a phone. */
 const pageSize = 10;
 
 /**
- * In an order that no decision changes: who turns the page after a press has missed none. The most severe first,
- * then by age.
+ * This order does not change with a decision, so turning the page after a press skips nothing. The most severe comes
+ * first, then by age.
  */
 const rank = (fix: Remediation): string => [severityRank(fix), fix.spec.incident.firstSeen, fix.metadata.uid].join(' ');
 const inPageOrder = (members: readonly Remediation[]): Remediation[] =>
@@ -21,7 +21,10 @@ const inPageOrder = (members: readonly Remediation[]): Remediation[] =>
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, fix]) => fix);
 
-/** One page of all that a message tells of, each with its own buttons. A page that is not there is the nearest that is. */
+/**
+ * One page of all members of a message, each with its own buttons. A page number that does not exist becomes the
+ * nearest one that does.
+ */
 export function composePage(members: readonly Remediation[], context: MessageContext, wanted: PageRef): Message {
   const all = inPageOrder(withoutReplaced(members));
   const pages = Math.max(Math.ceil(all.length / pageSize), 1);
@@ -52,7 +55,7 @@ function titleOf(all: readonly Remediation[], from: number, count: number, page:
   return { dot, text: pages === 1 ? `All ${what}` : `${range} of ${what}, page ${page} of ${pages}` } as const;
 }
 
-/** Only where there is something to turn to. */
+/** Only buttons that lead to another page. */
 function turning({ notice, page }: PageRef, pages: number): Button[][] {
   const to = (label: string, target: number): Button[] => {
     const data = encodePage({ notice, page: target });

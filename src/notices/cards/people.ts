@@ -7,14 +7,14 @@ const idIn = (approver: Approver, channel: ChannelName): string | undefined => {
   return id === undefined ? undefined : `${channel}:${id}`;
 };
 
-/** The entries of the list that are this person: the configuration allows one. */
+/** The entries in the list of approvers for this person. The configuration allows one. */
 export const entriesOf = (config: Config, channel: ChannelName, by: string): Approver[] =>
   config.approval.approvers.filter((approver) => idIn(approver, channel) === by);
 
 export const mayDecideIn = (approver: Approver, namespace: string): boolean =>
   approver.namespaces === undefined || matchesAny(approver.namespaces, namespace);
 
-/** Somebody who reads this channel is allowed to decide here. At the console it is whoever sits there. */
+/** Somebody who reads this channel may decide here. At the console that is whoever sits there. */
 export const someoneMayApprove = (config: Config, channel: ChannelName, namespace: string): boolean =>
   channel === 'console' ||
   config.approval.approvers.some(
@@ -24,10 +24,10 @@ export const someoneMayApprove = (config: Config, channel: ChannelName, namespac
 const isId = (approver: Approver, by: string): boolean =>
   (['telegram', 'slack'] as const).some((channel) => idIn(approver, channel) === by);
 
-/** "telegram:123456789" to the name in the config; a Kubernetes user is a name already. */
+/** Maps "telegram:123456789" to the name in the config. A Kubernetes user is already a name. */
 export const nameOf = (config: Config, by: string): string =>
   config.approval.approvers.find((approver) => isId(approver, by))?.name ?? by;
 
-/** One entry of the list has both ids. */
+/** True if one entry of the list has both ids. */
 export const areOnePerson = (config: Config, a: string, b: string): boolean =>
   config.approval.approvers.some((approver) => isId(approver, a) && isId(approver, b));

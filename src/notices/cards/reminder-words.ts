@@ -8,7 +8,7 @@ import type { Message } from './message.ts';
 import { subjectOf, whatIsBroken } from './subject.ts';
 import { timesIn } from './times.ts';
 
-/** One short line, said in reply to the card: what there is to do is on that. */
+/** One short line in reply to the card. The buttons are on the card. */
 export function composeReminder(kind: ReminderKind, members: readonly Remediation[], context: MessageContext): Message {
   const [first] = inOrder(members);
   const silent = members.every(({ spec }) => spec.incident.severity === 'info');

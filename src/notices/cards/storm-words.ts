@@ -9,9 +9,9 @@ import { isSettled, isUnderWay, needsSomebody, stillOpen } from './head.ts';
 import type { Button, Dot, Message } from './message.ts';
 import { placeOf } from './subject.ts';
 
-/* One message about more incidents than anybody reads one by one: how many, of what kind, where. */
+/* One message about more incidents than anybody reads one by one: how many, which classes, which namespaces. */
 
-/** The most frequent first; of equals, the one that comes first in the alphabet. */
+/** The most frequent comes first; equal counts are in alphabetical order. */
 function tally(words: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -38,7 +38,7 @@ function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; 
   return { dot, headline: `${all}${rest}` };
 }
 
-/** What makes the same words differ: an image's own name, and how long each of them lived. */
+/** Parts that make equal diagnoses differ: the name of the image, and how long each container lived. */
 const withoutImage = (diagnosis: string): string =>
   diagnosis.replace(/^image \S+: /, '').replace(/\bimage \S+/g, 'image');
 const withoutAge = (diagnosis: string): string =>
@@ -50,7 +50,10 @@ const ways: readonly ((diagnosis: string) => string)[] = [
   (diagnosis) => withoutAge(withoutImage(diagnosis)),
 ];
 
-/** A cause that is shared is the news: what most of them say, in the words that say most of it; undefined when each says something else. */
+/**
+ * A shared cause is the news. This is the diagnosis that most of them have, with the rewording that matches the most;
+ * undefined when there is no such majority.
+ */
 function causeOf(some: readonly Remediation[]): string | undefined {
   const words = some.map(({ spec }) => redact(spec.diagnosis));
   const [[cause, times] = ['', 0]] = ways
@@ -77,7 +80,7 @@ const mostClasses = 4;
 
 const mostPlaces = 3;
 
-/** "shop 120, payments 60, 11 others"; nothing when it is one namespace, which its line says. */
+/** "shop 120, payments 60, 11 others"; a single namespace is one entry. */
 function placesLine(members: readonly Remediation[]): string {
   const places = tally(members.map((fix) => placeOf(fix) || 'the cluster itself')).map(([name, n]) => `${name} ${n}`);
   const others = places.length > mostPlaces + 1 ? places.length - mostPlaces : 0;
@@ -87,7 +90,7 @@ function placesLine(members: readonly Remediation[]): string {
   ].join(', ');
 }
 
-/** How far they are; nothing while nobody has done anything. */
+/** How many are being fixed or over; empty while there are none. */
 function progressLine(members: readonly Remediation[]): string[] {
   const underWay = members.filter(isUnderWay).length;
   const over = members.filter(isSettled).length;
@@ -100,7 +103,7 @@ function stormButtons(notice: string, isAnybodyListed: boolean): Button[] {
   return [...(all ? [{ label: 'Show all', data: all }] : []), ...(mine ? [{ label: "I'm on it", data: mine }] : [])];
 }
 
-/** Once every one that needs somebody has one. */
+/** The people on it, once everything that needs somebody has somebody. */
 function whoIsOnThem(members: readonly Remediation[]): string[] {
   const failing = members.filter(needsSomebody).map(whoIsOnIt);
   return failing.includes(undefined) ? [] : [...new Set(failing as string[])].sort();
@@ -129,7 +132,7 @@ export function composeStorm(members: readonly Remediation[], context: MessageCo
   return { cards: [{ dot, headline, rows: [], footer, buttons }], silent };
 }
 
-/** Of the state that it shows: a rehearsal, or who decided about one of them, changes nothing in it. */
+/** A hash of the state that the message shows. A rehearsal, or who decided about one member, does not change it. */
 export const stormHash = (members: readonly Remediation[]): string =>
   hashOf([
     whoIsOnThem(members),

@@ -3,14 +3,16 @@ import type { Remediation } from '../../kube/remediation.ts';
 import { counted } from '../../lib/text.ts';
 
 interface ActionWords {
-  /** false: of another version, and nothing that this one could do. */
+  /** false: another version wrote it, and this one cannot do it. */
   known: boolean;
   verb: string;
   summary: string;
   consequence: string;
 }
 
-/** How the action is talked about. One that we do not know (a newer tapfix wrote it) is named, never a crash. */
+/**
+ * The words for the action. An action that we do not know (a newer tapfix wrote it) is named and never causes a crash.
+ */
 export function actionWords(fix: Remediation): ActionWords | undefined {
   const spec = fix.spec.action;
   if (!spec) return undefined;
@@ -24,7 +26,7 @@ export function actionWords(fix: Remediation): ActionWords | undefined {
   }
 }
 
-/** What is wrong, by failure class, said after the workload's name. */
+/** The failure in words, by failure class. It follows the workload's name. */
 const sentences: Readonly<Record<string, string>> = {
   ImagePull: 'cannot pull its image',
   ConfigMissing: 'lacks a ConfigMap or Secret',
@@ -41,7 +43,7 @@ const sentences: Readonly<Record<string, string>> = {
   AutoscalerBlind: 'cannot scale',
 };
 
-/** Those that begin otherwise, or say whom they touch. */
+/** Sentences that begin differently, or name the affected workloads. */
 const otherwise: Readonly<Record<string, (fix: Remediation) => string>> = {
   'QuotaExceeded ResourceQuota': (fix) =>
     `${subjectOf(fix)} blocks ${whomOr(fix, 'new pods')} in ${fix.metadata.namespace}`,
@@ -66,11 +68,11 @@ const kindOf = (fix: Remediation): string => fix.spec.incident.object.kind;
 export const isQuota = (fix: Remediation): boolean => kindOf(fix) === 'ResourceQuota';
 
 const clusterWide: ReadonlySet<string> = new Set(['Node', 'StorageClass', 'PersistentVolume']);
-/** In no namespace: its Remediation is kept in tapfix's own, which has nothing to do with it. */
+/** True if it is in no namespace. Its Remediation is in tapfix's own namespace, which has nothing to do with it. */
 const isClusterWide = (fix: Remediation): boolean => clusterWide.has(kindOf(fix));
-/** One cause of the trouble of several. */
+/** One cause that affects several workloads. */
 export const isShared = (fix: Remediation): boolean => isQuota(fix) || isClusterWide(fix);
-/** The namespace it is in; none for what is the whole cluster's. */
+/** Its namespace; empty for cluster-scoped objects. */
 export const placeOf = (fix: Remediation): string => (isClusterWide(fix) ? '' : (fix.metadata.namespace ?? ''));
 
 /** "checkout", "node worker-3", "quota platform-hardening". */
@@ -79,7 +81,10 @@ export function subjectOf(fix: Remediation): string {
   return `${Object.hasOwn(named, kind) ? named[kind] : ''}${name}`;
 }
 
-/** Names of the workloads a shared cause touches, without their kinds: "api", of the whole cluster "shop/api". */
+/**
+ * Names of the workloads that a shared cause affects, without their kinds: "api", or "shop/api" if the cause is
+ * cluster-wide.
+ */
 export const affectedNames = (fix: Remediation): string[] =>
   (fix.status?.sightings?.affected ?? []).map((workload) => {
     const parts = workload.split('/');
@@ -92,7 +97,7 @@ export function readiness(fix: Remediation): string {
   return ready === undefined || desired === undefined || desired === 0 ? '' : `${ready}/${desired} ready`;
 }
 
-/** The sentence of the lock screen: what is broken, and how badly. */
+/** The lock-screen sentence: what is broken, and how badly. */
 export function whatIsBroken(fix: Remediation): string {
   const { class: failure, reason } = fix.spec.incident;
   const own = [`${failure} ${kindOf(fix)}`, failure].find((key) => Object.hasOwn(otherwise, key));
@@ -106,10 +111,10 @@ export function withReadiness(text: string, fix: Remediation): string {
   return ready ? `${text}, ${ready}` : text;
 }
 
-/** The resource lists no more than these. */
+/** The resource lists at most this many. */
 const mostAffected = 50;
 
-/** "4 workloads", or the least that is known. */
+/** "4 workloads", or the smallest number that is known. */
 export function affectedInWords(fix: Remediation): string {
   const known = affectedNames(fix).length;
   return known >= mostAffected ? `${known} or more workloads` : counted(known, 'workload');

@@ -8,7 +8,7 @@ import type { MessageContext } from './card-context.ts';
 import type { Card, Message } from './message.ts';
 import { timesIn } from './times.ts';
 
-/* What tapfix says about itself. */
+/* Texts in which tapfix reports about itself. */
 
 const whyBlind: Readonly<Record<Why, string>> = {
   unreachable: 'API server unreachable',
@@ -28,14 +28,14 @@ const whyUnseen: Readonly<Record<Why, string>> = {
 
 type WordContext = Pick<MessageContext, 'cluster' | 'nowMs' | 'timeZone'>;
 
-/** `found`: incidents that were seen only when it could see again. */
+/** `found`: the number of incidents that were seen only after tapfix could see again. */
 export function composeSystem(about: NoticeSubject, found: number, context: WordContext): Message {
   const words = wordsOf(about, found, context);
   const card: Card = { dot: 'grey', ...words, subtitle: context.cluster, rows: [], buttons: [] };
   return { cards: [card], silent: true };
 }
 
-/** Of what is shown, as of every other message. */
+/** A hash of what is shown, as for every other message. */
 export const systemHash = (about: NoticeSubject, found: number): string => hashOf([about, found]);
 
 type Words = Pick<Card, 'headline' | 'footer'> & Partial<Pick<Card, 'dot'>>;

@@ -1,6 +1,6 @@
 import { redact } from '../../lib/redact.ts';
 
-/** How times are said: absolute, in one zone, with the day only when it is another one than today. */
+/** How times are written: absolute, in one time zone, with the day only if it is not today. */
 export interface Times {
   /** 03:12:05 */
   at(time: string | number | undefined): string;
@@ -10,7 +10,7 @@ export interface Times {
   minute(time: string | number | undefined): string;
   /** 03:42 CET */
   minuteZoned(time: string | number | undefined): string;
-  /** Texts from elsewhere carry RFC 3339 times: shows them as a person here would write them, and nothing that is nobody's business. */
+  /** Texts from elsewhere carry RFC 3339 times. This rewrites them in the local form, and redacts secrets. */
   localised(text: string): string;
 }
 
@@ -39,7 +39,7 @@ export function timesIn(timeZone: string, nowMs: number): Times {
   };
 }
 
-/** Intl knows "CET" only in British English and "EST" only in American: the first that has a name wins. */
+/** Intl knows "CET" only in British English and "EST" only in American. The first locale that has a name wins. */
 function zoneName(timeZone: string, ms: number): string {
   let name = 'UTC';
   for (const locale of ['en-GB', 'en-US', 'en-AU', 'en-IN', 'en-ZA', 'en-NZ']) {

@@ -2,8 +2,8 @@ import { createQueue, type Outcome, type Queue, type QueueDeps } from '../../lib
 import { type Address, chatKey } from '../plan/route.ts';
 
 /**
- * The messages of each chat have a queue of their own, and so has the plan: a vendor that does not answer holds a
- * worker for as long as its patience lasts, and another chat must not wait for that.
+ * Each chat has its own queue, and so has the plan. A vendor that does not answer blocks a worker until its timeout,
+ * and another chat must not wait for that.
  */
 interface ChatQueues {
   plan(): void;
@@ -15,14 +15,14 @@ interface ChatQueues {
 
 type ChatQueuesDeps = Pick<QueueDeps, 'clock' | 'signal' | 'handle' | 'onError'>;
 
-/** The key of the plan: no Notice is called so. */
+/** The key of the plan. No Notice has this name. */
 export const planKey = 'plan';
 const perChat = 4;
 const otherQueueMs = 100;
 
 export function createChatQueues({ clock, signal, handle, onError }: ChatQueuesDeps): ChatQueues {
   const underWay = new Set<string>();
-  /** A message whose chat has a new id is in two queues for a moment: it would be sent in both. */
+  /** A message whose chat has a new id is in two queues for a moment. Without this it would be sent by both. */
   async function once(key: string): Promise<Outcome> {
     if (underWay.has(key)) return { againInMs: otherQueueMs };
     underWay.add(key);

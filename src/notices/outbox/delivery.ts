@@ -5,20 +5,20 @@ import { nextSlot } from '../../lib/window.ts';
 import { isOverInChat, isSettled } from '../cards/head.ts';
 import { type Address, chatKey } from '../plan/route.ts';
 
-/** Counts alone are no news: they are brought up to date this long after the message was last touched. */
+/** Changed counts alone are not news. They are updated this long after the last post or edit. */
 const countsEveryMs = 300_000;
 
-/** What a message ought to show. */
+/** The state that a message should show. */
 export interface Wanted {
-  /** Hash of the state (state.ts). */
+  /** Hash of the state (rendering.ts). */
   shown: string;
-  /** Hash of the counts; undefined: none that may still change. */
+  /** Hash of the counts; undefined if there are none that can still change. */
   counts: string | undefined;
-  /** It changes all the time: this long after it was last touched it is brought up to date, not before. */
+  /** For a message that changes all the time: it is edited at the earliest this long after the last post or edit. */
   apartMs?: number;
 }
 
-/** What is known of the message on the phone. */
+/** The known state of the message on the phone. */
 export interface Shown extends Partial<Wanted> {
   message?: string;
   /** When it was posted or edited; after a restart, when this process first looked at it. */
@@ -27,32 +27,35 @@ export interface Shown extends Partial<Wanted> {
 
 export type Due = { do: 'post' } | { do: 'edit'; about: 'state' | 'counts' } | { do: 'wait'; ms: number };
 
-/** Pure. Wait 0 ms: the message is as it should be. */
+/** Pure. A wait of 0 ms means that the message is up to date. */
 export function whatIsDue(last: Shown, wanted: Wanted, nowMs: number): Due {
   if (!last.message) return { do: 'post' };
   if (last.shown !== wanted.shown) {
     const restMs = (last.shownAtMs ?? nowMs) + (wanted.apartMs ?? 0) - nowMs;
     return restMs > 0 ? { do: 'wait', ms: restMs } : { do: 'edit', about: 'state' };
   }
-  // After a restart it is not known which counts were shown: they may be other ones.
+  // After a restart it is not known which counts were shown. They may differ.
   if (wanted.counts === undefined || wanted.counts === last.counts) return { do: 'wait', ms: 0 };
   const ms = (last.shownAtMs ?? nowMs) + countsEveryMs - nowMs;
   return ms > 0 ? { do: 'wait', ms } : { do: 'edit', about: 'counts' };
 }
 
-/** Of the counts that cards show and that may still change; those of what is settled are history. */
+/** A hash of the counts that cards show and that can still change. Settled members are left out. */
 export function countsOf(members: readonly Remediation[]): string | undefined {
   const open = members.filter((fix) => !isSettled(fix));
   return open.length === 0 ? undefined : hashOf(open.map((fix) => [fix.metadata.uid, shownCounts(fix)]));
 }
 
-/** A failure that is still open shows only how many are ready, and that is part of its state. */
+/** An open failure shows only how many are ready, and that is part of its state. */
 function shownCounts(fix: Remediation): unknown[] {
   const { count = 1, ready, desired, affected = [] } = fix.status?.sightings ?? {};
   return isOverInChat(fix) ? [] : [count, ready, desired, affected];
 }
 
-/** What the vendor took, as this process knows it: newer than the Notice's status until that is patched. */
+/**
+ * The message that the vendor accepted, as far as this process knows. It is newer than the Notice's status until that
+ * is patched.
+ */
 export interface Delivery extends Shown {
   postedAt?: string;
   attempts: number;
@@ -68,7 +71,7 @@ export interface Deliveries {
   forget(name: string): void;
 }
 
-/** From the status once, then only from here: a late watch event must not make us post again. */
+/** Read from the status once, then only from memory: a late watch event must not make us post again. */
 export function createDeliveries(): Deliveries {
   const deliveries = new Map<string, Delivery>();
   return {
@@ -92,13 +95,14 @@ function pick({ status }: Notice): Pick<Delivery, 'message' | 'shown' | 'postedA
   return { ...(message && { message }), ...(shown && { shown }), ...(postedAt && { postedAt }) };
 }
 
-/** An attempt failed; one that is under way for the first time may still succeed. */
+/** An attempt failed. The first attempt does not count while it is still under way. */
 export const isStuck = ({ message, attempts, posting }: Delivery): boolean => !message && attempts > (posting ? 1 : 0);
 
 const minuteMs = 60_000;
 /**
- * Of one chat, all kinds together (a terminal has none: no vendor counts there). Counts leave room for news, and where
- * somebody can be asked once more news leaves room for that: the question lives for 30 s only.
+ * Edits per chat, of all kinds together (a terminal has no limit, because no vendor counts there). Edits of counts
+ * leave room for edits of state. Where a confirmation may be asked, edits of state leave room for that, because the
+ * question lives for 30 s only.
  */
 const editsPerMinute = 12;
 const keptFrom = { counts: 6, state: 0, press: 0 } as const;
@@ -106,18 +110,18 @@ const keptForQuestions = 2;
 const shortestPauseMs = 5_000;
 const longestPauseMs = 30_000;
 
-/** Per chat: the budget of edits, and the pause after a failure, which no new event may cut short. */
+/** Per chat: the edit budget, and the pause after a failure, which no new event may shorten. */
 export interface Pacing {
-  /** An attempt failed: the next is made no sooner than `afterMs`, and later the more of them failed in a row. */
+  /** An attempt failed. The next is made after at least `afterMs`, and the pause grows with each failure in a row. */
   failed(address: Address, afterMs: number, nowMs: number): void;
   arrived(address: Address): void;
   pausedForMs(address: Address, nowMs: number): number;
-  /** 0: go. Otherwise how long to wait; the newest state is rendered then. */
+  /** 0: go ahead. Otherwise how long to wait; the newest state is rendered then. */
   waitMs(address: Address, about: keyof typeof keptFrom, nowMs: number, mayAsk?: boolean): number;
   spend(address: Address, nowMs: number): void;
-  /** Posts of the last minute by the name of their Notice: it may be gone, and the message still counts. */
+  /** Posts of the last minute by the name of their Notice. A message counts even if its Notice is gone. */
   posts(address: Address, nowMs: number): ReadonlyMap<string, number>;
-  /** Before the vendor is called, so that two at once see each other. */
+  /** Called before the vendor, so that two posts at once see each other. */
   reserve(address: Address, name: string, nowMs: number): void;
   /** It was not sent after all. */
   release(address: Address, name: string): void;
@@ -133,7 +137,7 @@ export function createPacing(): Pacing {
     failed(address, afterMs, nowMs) {
       const key = chatKey(address);
       const { failures, untilMs } = outages.get(key) ?? { failures: 0, untilMs: 0 };
-      const isSame = failures > 0 && nowMs < untilMs; // of several at once
+      const isSame = failures > 0 && nowMs < untilMs; // several attempts failed at once
       const grownMs = isSame ? 0 : Math.min(shortestPauseMs * 2 ** failures, longestPauseMs);
       const nextMs = nowMs + Math.max(afterMs, grownMs);
       outages.set(key, { failures: failures + (isSame ? 0 : 1), untilMs: Math.max(untilMs, nextMs) });

@@ -8,7 +8,10 @@ import { nameOf, someoneMayApprove } from '../cards/people.ts';
 import type { Address } from '../plan/route.ts';
 import { whyUnwatched } from '../plan/unwatched.ts';
 
-/** The same message has the same name: a crash between "created" and "remembered" makes no twin. `of`: its first member's uid, or its subject. */
+/**
+ * The same message has the same name, so a crash between "created" and "remembered" makes no duplicate. `of` is the uid
+ * of its first member, or its subject.
+ */
 export const nameOfNotice = ({ channel, chat, thread }: Address, form: NoticeSpec['form'], of: string): string =>
   hashOf([channel, chat, thread ?? '', form, of], 32);
 
@@ -18,7 +21,7 @@ export const memberOf = ({ metadata }: Remediation): Member => ({
   uid: metadata.uid,
 });
 
-/** As many as the resource holds; the others go into the next message. */
+/** As many as the resource can hold. The others go into the next message. */
 export const mostMembers = 1000;
 
 export function noticeBody(
@@ -51,7 +54,7 @@ interface ContextFacts {
   namespace: string;
 }
 
-/** What the cards of this message depend on besides their Remediations: the configuration now in force. */
+/** Everything that the cards of this message depend on besides their Remediations: the current configuration. */
 export function contextFor(
   { metadata, spec: { channel } }: { metadata?: Pick<Notice['metadata'], 'name'>; spec: Pick<NoticeSpec, 'channel'> },
   { config, nowMs, timeZone, confirms, namespace }: ContextFacts,

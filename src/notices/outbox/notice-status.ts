@@ -16,7 +16,7 @@ export type NoticeStatusWriter = ReturnType<typeof createNoticeStatus>;
 
 const errorEveryMs = 60_000;
 
-/** Writes down what became of a message, in the status of its Notice. */
+/** Records the result of sending a message in the status of its Notice. */
 export function createNoticeStatus({ api, clock, log, namespace }: StatusDeps) {
   async function patchStatus(notice: Notice, status: object): Promise<void> {
     const ref = { kind: 'Notice', namespace, name: notice.metadata.name, subresource: 'status' } as const;
@@ -27,13 +27,13 @@ export function createNoticeStatus({ api, clock, log, namespace }: StatusDeps) {
     }
   }
   return {
-    /** The one patch that completes a Notice. If it fails it is tried again, and nothing is posted twice. */
+    /** The one patch that completes a Notice. If it fails it is retried, and nothing is posted twice. */
     async save(notice: Notice, delivery: Delivery): Promise<void> {
       const { message, shown, postedAt, attempts } = delivery;
       await patchStatus(notice, { message, shown, postedAt, attempts, lastError: null });
       delivery.saved = delivery.shown === shown;
     },
-    /** At most once a minute; that it could not be written is no reason to stop trying to send. */
+    /** At most once a minute. If this cannot be written, sending is still retried. */
     async saveError(notice: Notice, delivery: Delivery, lastError: string): Promise<void> {
       if (clock.now() - (delivery.errorSavedAtMs ?? -errorEveryMs) < errorEveryMs) return;
       delivery.errorSavedAtMs = clock.now();

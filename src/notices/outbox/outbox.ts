@@ -25,8 +25,9 @@ import { foundAfter, isCounting } from './rendering.ts';
 import { createSender } from './sender.ts';
 
 /**
- * A message that has not left goes to the chat that the vendor named; its Notice says so before it is sent, so that
- * it is known where it is, whenever we are killed. What it was to answer stayed in the old chat.
+ * A message that was not sent yet goes to the chat that the vendor named. Its Notice is patched before the message is
+ * sent, so that its place is known even if we are killed. A message that it was to reply to stays in the old chat, so
+ * the reply reference is dropped.
  */
 function moved(notice: Notice, chat: string, api: Pick<Api, 'patch'>): Promise<Notice> {
   const { namespace, name } = notice.metadata;
@@ -38,9 +39,9 @@ function moved(notice: Notice, chat: string, api: Pick<Api, 'patch'>): Promise<N
 
 export interface OutboxDeps {
   api: Pick<Api, 'create' | 'patch' | 'delete'>;
-  /** The Remediations that are ours. */
+  /** The Remediations that this installation is responsible for. */
   fixes: StoreReader<Remediation>;
-  /** One of them that is ours no more, because its namespace is no longer watched. */
+  /** A Remediation that is no longer in `fixes`, because its namespace is no longer watched. */
   otherFix?: (uid: string) => Remediation | undefined;
   /** Keyed by their members' uids. */
   notices: Store<Notice>;
@@ -48,42 +49,42 @@ export interface OutboxDeps {
   log: Log;
   current: () => Config;
   channels: () => ReadonlyMap<ChannelName, Channel>;
-  /** tapfix's own, where Notices live. */
+  /** tapfix's own namespace, where Notices live. */
   namespace: string;
   timeZone: string;
   confirms: Questions;
   signal: AbortSignal;
-  /** Whether what is not there is known to be gone; of a namespace that may not be read nobody knows. */
+  /** Whether a missing object is known to be gone. That is unknown for a namespace that may not be read. */
   isHeard?: (namespace: string) => boolean;
-  /** For counting. */
+  /** For metrics. */
   onNotice?: (what: 'posted' | 'edited' | 'failed', about: Pick<NoticeSpec, 'channel' | 'form'>) => void;
 }
 
 interface Outbox {
-  /** Hears of Remediations and of Notices from their stores. */
+  /** Called by the stores of Remediations and of Notices. */
   listeners: { fixes: Listener<Remediation>; notices: Listener<Notice> };
-  /** The configuration changed: every message is looked at again. */
+  /** The configuration changed: every message is checked again. */
   refresh(): void;
   noticeAt(channel: ChannelName, place: Place, message: string): Notice | undefined;
-  /** A Notice with the message that the vendor knows, and the Remediations that it tells of. */
+  /** A Notice, its message id at the vendor, and its Remediations. */
   posted(notice: string): { notice: Notice; message: string | undefined; members: Remediation[] } | undefined;
   idle(): Promise<void>;
 }
 
-/** How soon to look again at what is being done at this moment. */
+/** How soon to check again after something that is under way. */
 const outcomeMs = 500;
 /** How often incidents that were found late are counted again. */
 const lookAgainMs = 5_000;
 
 /**
- * Says what there is to say, once: a Notice is created, then sent, then completed by one patch.
- * Each pass over a Notice renders its members afresh, so nothing can be lost, only late.
+ * Posts each message once: a Notice is created, then sent, then completed by one patch. Each pass over a Notice renders
+ * its members again, so nothing can be lost, only late.
  */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { api, clock, log, current, namespace } = deps;
   const { fixes, notices } = deps;
   const seen = createSeen(clock);
-  /** Members that are gone, as they were last seen: their message is still to be edited. */
+  /** Members that are gone, as they were last seen. Their message must still be edited. */
   const departed = new Map<string, Remediation>();
   const isComplete = (): boolean => fixes.isComplete() && notices.isComplete();
   const noticeNamed = (name: string): Notice | undefined => notices.named(namespace, name);
@@ -104,9 +105,9 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     isStormy: times.isStormy,
     onNotice: deps.onNotice,
   });
-  /** Notices whose creation may or may not have arrived: exactly these are tried again first. */
+  /** Notices whose creation may or may not have succeeded. Exactly these are retried first. */
   const opening = new Map<string, MessageStep & { do: 'open' }>();
-  /** The same of members that were added: told elsewhere as well, they would be told twice. */
+  /** The same for added members. If they went into another message as well, they would be posted twice. */
   const joining = new Map<string, MessageStep & { do: 'join' }>();
   const queues = createChatQueues({
     clock,
@@ -128,7 +129,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (opening.size > 0) return { againInMs: 1_000 };
     const config = current();
     const { steps, againInMs, busy } = planMessages({
-      // Of what is no longer watched nobody is told; what was told says so.
+      // Skip unwatched namespaces; messages already posted are edited to say so.
       fixes: fixes.all().filter(({ metadata }) => isWatched(config, metadata.namespace ?? '', namespace)),
       notices: notices.all(),
       nowMs: clock.now(),
@@ -154,7 +155,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       try {
         notices.put(await api.create<Notice>({ kind: 'Notice', namespace }, noticeBody(name, namespace, step)));
       } catch (error) {
-        if (isConflict(error)) return; // it is there already: the watch brings it, posted or not
+        if (isConflict(error)) return; // it exists already: the watch delivers it, posted or not
         throw error;
       }
     }
@@ -166,7 +167,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const { name } = step.notice.metadata;
     const notice = noticeNamed(name);
     const { members = [] } = notice?.spec ?? {};
-    // It left meanwhile: what would join it now would be told without a sound.
+    // It was sent meanwhile. A member that joined it now would make no sound.
     if (step.unsent && notice && (deliveries.of(notice).posting || deliveries.of(notice).message)) {
       joining.delete(name);
       return queues.planAfter(outcomeMs);
@@ -180,7 +181,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         notices.put(await api.patch<Notice>({ kind: 'Notice', namespace, name }, 'merge', grown));
       } catch (error) {
         if (!isNotFound(error)) throw error;
-        forget(name); // somebody deleted it: its members are planned anew
+        forget(name); // somebody deleted it: its members are planned again
       }
     }
     joining.delete(name);
@@ -197,19 +198,19 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const delivery = deliveries.of(notice);
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
     if (members.length === 0) return letGo(notice, channel);
-    // It has not left, and would go to the wrong place, or is not wanted by now: its members are planned anew.
+    // It was not sent yet and has the wrong place, or is no longer wanted: remove it, its members are planned again.
     const isWanted = (fix: Remediation): boolean => isPostedAt(fix, notice.spec, current(), namespace);
     if (!delivery.message && !delivery.posting && !members.some(isWanted)) return remove(notice);
     const isReminder = notice.spec.form === 'reminder';
     if (isReminder && !delivery.message && !isStillDue(notice, members, clock.now())) return remove(notice);
     if (!channel) return undefined;
-    if (joining.has(name) && !delivery.message) return { againInMs: outcomeMs }; // it is about to grow
+    if (joining.has(name) && !delivery.message) return { againInMs: outcomeMs }; // it is about to get more members
     const waitMs = pauseMs > 0 ? pauseMs : await sender.bringUpToDate({ notice, members, channel, delivery });
     if (!delivery.saved) await status.save(notice, delivery);
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
   }
 
-  /** Its chat has another id by now: there it goes. */
+  /** The chat has a new id: the message goes there. */
   async function follow(name: string, error: unknown): Promise<Outcome> {
     const notice = noticeNamed(name);
     if (!notice || !(error instanceof ChatMoved)) throw error;
@@ -219,7 +220,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return undefined;
   }
 
-  /** About tapfix itself: what it tells is in the Notice (self-watch.ts), and how many incidents were found late. */
+  /**
+   * A message about tapfix itself. Its content is in the Notice (self-watch.ts), plus the number of incidents found
+   * late.
+   */
   async function tendSystem(notice: Notice, channel: Channel): Promise<Outcome> {
     const about = aboutOf(notice);
     const delivery = deliveries.of(notice);
@@ -236,7 +240,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return about && isCounting(about, clock.now()) ? { againInMs: lookAgainMs } : undefined;
   }
 
-  /** No Remediation of it is left: what still asks for something is told so, and its Notice goes. */
+  /**
+   * All its Remediations are gone. A message that still asks for something is edited to say so; then its Notice is
+   * deleted.
+   */
   async function letGo(notice: Notice, channel: Channel | undefined): Promise<Outcome> {
     const isUnknown = notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true));
     if (isUnknown) return undefined;
@@ -267,7 +274,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     afterNotice(name);
   }
 
-  /** A Notice is gone: its message needs nothing any more, nor do members that were only in it. */
+  /** A Notice is gone: forget its delivery, and departed members that were only in it. */
   function afterNotice(name: string): void {
     deliveries.forget(name);
     for (const uid of departed.keys()) if (notices.withKey(uid).length === 0) departed.delete(uid);
@@ -282,7 +289,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const notice = noticeNamed(key);
     const reason = scrub(messageOf(error));
     const delivery = notice && deliveries.of(notice);
-    if (delivery?.errorLogged === reason) return; // said once, until it works again
+    if (delivery?.errorLogged === reason) return; // logged once, until it works again
     if (delivery) delivery.errorLogged = reason;
     const channel = notice?.spec.channel;
     log.warn({ notice: key, channel, reason, retryInMs: Math.round(retryInMs) }, 'message not sent yet');

@@ -14,22 +14,22 @@ import { nameOfNotice, noticeBody } from './notice-body.ts';
 
 interface RemindersDeps {
   api: Pick<Api, 'create'>;
-  /** The Remediations that are ours. */
+  /** The Remediations that this installation is responsible for. */
   fixes: StoreReader<Remediation>;
   notices: Store<Notice>;
   clock: Clock;
   log: Log;
   current(): Config;
-  /** Those that there is somebody to speak to. */
+  /** The channels that are connected. */
   channels(): ReadonlyMap<ChannelName, unknown>;
-  /** tapfix's own, where Notices live. */
+  /** tapfix's own namespace, where Notices live. */
   namespace: string;
   isMuted(fix: Remediation): boolean;
   signal: AbortSignal;
 }
 
 interface Reminders {
-  /** Hears of Remediations and of Notices from their stores. */
+  /** Called by the stores of Remediations and of Notices. */
   listener: Listener<unknown>;
   /** The configuration or a mute changed. */
   refresh(): void;
@@ -38,8 +38,8 @@ interface Reminders {
 const key = 'remind';
 
 /**
- * Writes down who is to be reminded of what: Notices of the form `reminder`, which the outbox sends. Its name is the
- * same for the same reminder, so there is one, whenever we are killed.
+ * Creates the reminders that are due: Notices of the form `reminder`, which the outbox sends. The same reminder always
+ * has the same name, so there is only one, even if we are killed.
  */
 export function createReminders(deps: RemindersDeps): Reminders {
   const { api, clock, log, current, fixes, notices, namespace } = deps;
@@ -74,7 +74,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
         await api.create<Notice>({ kind: 'Notice', namespace }, noticeBody(name, namespace, step, annotations)),
       );
     } catch (error) {
-      if (!isConflict(error)) throw error; // it is there: the watch brings it
+      if (!isConflict(error)) throw error; // it exists: the watch delivers it
     }
   }
 

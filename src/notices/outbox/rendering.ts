@@ -14,15 +14,15 @@ import { asShown } from '../plan/unwatched.ts';
 import { countsOf, type Wanted } from './delivery.ts';
 
 /**
- * A hash of the state that a message shows, not of its text: counts alone and better wording edit nothing,
- * and after a restart it tells whether the message on the phone is still true.
+ * A hash of the state that a message shows, not of its text: changed counts alone and better wording cause no edit.
+ * After a restart the hash shows whether the message on the phone is still true.
  */
 export function stateHash(members: readonly Remediation[], context: MessageContext): string {
   const states = members.map((fix) => stateOf(fix, context));
   return hashOf(states.sort((a, b) => (a.uid < b.uid ? -1 : 1)));
 }
 
-/** Once it is applied, how many are ready is the very news; before, it is a count like others. */
+/** Once the fix is applied, the number of ready pods is the news itself. Before that it is just a count. */
 const readyIsState: readonly Phase[] = ['Applied', 'Failed', 'Recovered'];
 
 function stateOf(fix: Remediation, context: MessageContext) {
@@ -53,7 +53,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
   };
 }
 
-/** Nothing where nobody took it: messages that were posted before there was such a thing are not edited for it. */
+/** Empty if nobody took it, so that messages posted before this feature existed are not edited because of it. */
 function attentionOf(fix: Remediation, nowMs: number): object {
   if (!['Proposed', 'Noticed'].includes(shownPhase(fix))) return {};
   const who = whoIsOnIt(fix);
@@ -61,16 +61,16 @@ function attentionOf(fix: Remediation, nowMs: number): object {
   return { ...(who && { who }), ...(untilMs !== undefined && { untilMs }) };
 }
 
-/** What a message is made from: Remediations, or what tapfix has to say about itself. */
+/** The content of a message: Remediations, or a report about tapfix itself. */
 export interface Content {
   members: Remediation[];
   system?: { about: NoticeSubject; found: number };
 }
 
-/** A storm grows by the second; nobody reads as fast. */
+/** A storm grows every second. Nobody reads that fast. */
 export const stormEveryMs = 30_000;
 
-/** What it ought to show, and how it says that. */
+/** The state that the message should show, and its text. */
 export function renderingOf(
   notice: Notice,
   { members, system }: Content,
@@ -89,19 +89,19 @@ export function renderingOf(
   }
   const reminder = notice.spec.form === 'reminder' ? reminderOf(notice) : undefined;
   if (reminder) {
-    const wanted = { shown: reminder.kind, counts: undefined }; // said once, and true of that moment: never edited
+    const wanted = { shown: reminder.kind, counts: undefined }; // posted once and true at that moment: never edited
     return { wanted, message: () => composeReminder(reminder.kind, members, context) };
   }
   const wanted = { shown: stateHash(shown, context), counts: countsOf(shown) };
   return { wanted, message: () => composeMessage(shown, context, notice.spec.form) };
 }
 
-/** Signals that were waiting to be seen come at once; whose they are takes a moment. */
+/** Signals that had to wait arrive all at once; finding their owners takes a moment. */
 const catchingUpMs = 15_000;
-/** Until everything that was found has had its patience. */
+/** Long enough for every incident that was found to pass its patience. */
 const countingMs = 600_000;
 
-/** Pure. How many of these incidents nobody could have seen before it could see again. */
+/** Pure. How many of these incidents could be seen only after tapfix could see again. */
 export function foundAfter(about: NoticeSubject, fixes: readonly Remediation[]): number {
   if (about.what !== 'blind') return 0;
   const [fromMs, untilMs] = [Date.parse(about.from), Date.parse(about.until) + catchingUpMs];
@@ -112,6 +112,6 @@ export function foundAfter(about: NoticeSubject, fixes: readonly Remediation[]):
   return new Set(fixes.filter(isFound).map(({ spec }) => spec.incident.key)).size;
 }
 
-/** Later its number stays as it is: Remediations are deleted some day. */
+/** After that the number stays as it is, because Remediations are deleted some day. */
 export const isCounting = (about: NoticeSubject, nowMs: number): boolean =>
   about.what === 'blind' && nowMs < Date.parse(about.until) + countingMs;

@@ -17,19 +17,19 @@ interface SelfWatchDeps {
   clock: Clock;
   log: Log;
   current(): Config;
-  /** Those that there is somebody to speak to. */
+  /** The channels that are connected. */
   channels(): ReadonlyMap<ChannelName, unknown>;
-  /** tapfix's own, where Notices live. */
+  /** tapfix's own namespace, where Notices live. */
   namespace: string;
   sights(): Sight[];
-  /** The configuration in the file is not used; undefined: it is. */
+  /** Set if the configuration in the file was refused and is not used. */
   refusal?(): SystemFacts['refusal'];
-  /** For counting: once for each time, however many chats are told. */
+  /** For metrics: once per outage, however many chats get a message. */
   onBlindness?(what: 'blind' | 'unseen'): void;
 }
 
 interface SelfWatch {
-  /** Hears of Notices from their store. */
+  /** Called by the store of Notices. */
   listener: Listener<Notice>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -37,12 +37,12 @@ interface SelfWatch {
 const everyMs = 5_000;
 
 /**
- * Sees how far we see, and writes down what is to be said about it: Notices of the form `system`, which the outbox sends.
- * Nothing can be written while the API server is away, so of that time it is written down afterwards, once.
+ * Watches how much tapfix can see, and records it: Notices of the form `system`, which the outbox sends. Nothing can be
+ * written while the API server is away, so an outage is recorded once, afterwards.
  */
 export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
   const { api, clock, log, current, notices, namespace } = deps;
-  /** Names of what was written, by whichever process, and may be gone by now. */
+  /** Names of Notices that any process has created. They may be gone by now. */
   const said = new Set<string>();
   const counted = new Set<string>();
 
@@ -70,7 +70,7 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
       put(await api.create<Notice>({ kind: 'Notice', namespace }, body));
     } catch (error) {
       if (!isConflict(error)) throw error;
-      said.add(name); // an answer that was lost: it is there
+      said.add(name); // the answer was lost: it exists
     }
   }
 
@@ -108,7 +108,7 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
         ),
       nowMs: clock.now(),
     });
-    // One that fails does not keep the others; all of it is planned anew from what there is then.
+    // A failed step does not stop the others; the next pass plans everything again.
     for (const step of steps)
       await take(step).catch((error: unknown) => {
         if (step.do !== 'create' && isNotFound(error)) notices.remove(step.notice.metadata.uid);

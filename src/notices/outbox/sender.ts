@@ -20,21 +20,21 @@ interface SenderDeps {
   clock: Clock;
   current: () => Config;
   timeZone: string;
-  /** tapfix's own. */
+  /** tapfix's own namespace. */
   namespace: string;
   confirms: Questions;
   pacing: Pacing;
   status: NoticeStatusWriter;
-  /** When messages were posted in that chat, the last minute's at least. */
+  /** When messages were posted in that chat, at least during the last minute. */
   postTimes(address: Address): number[];
   editWaitMs(address: Address, about: 'counts' | 'state' | 'press'): number;
-  /** A storm is being told there: other messages keep quiet as well. */
+  /** A storm is being posted there, so other messages are edited less often as well. */
   isStormy(address: Address): boolean;
-  /** For counting. */
+  /** For metrics. */
   onNotice?: ((what: 'posted' | 'edited' | 'failed', about: Pick<NoticeSpec, 'channel' | 'form'>) => void) | undefined;
 }
 
-/** Everything about one message: its record, and who carries it. */
+/** Everything about one message: its record, and the channel that sends it. */
 interface Parcel extends Content {
   notice: Notice;
   channel: Channel;
@@ -42,9 +42,9 @@ interface Parcel extends Content {
 }
 
 interface Sender {
-  /** Posts or edits, if that is due and allowed; returns how long to wait before looking again, 0: for nothing. */
+  /** Posts or edits, if that is due and allowed. Returns how long to wait before checking again; 0 means no need. */
   bringUpToDate(parcel: Parcel): Promise<number>;
-  /** Its Remediations are gone: a message that still asks for something is told so. Best effort. */
+  /** Its Remediations are gone: a message that still asks for something is edited to say so. Best effort. */
   sayFarewell(parcel: Parcel): Promise<void>;
 }
 
@@ -80,7 +80,10 @@ export function createSender(deps: SenderDeps): Sender {
     return soonest(members.map((fix) => untilClosedMs(fix, nowMs)));
   }
 
-  /** The plan keeps the limit for what it opens; what could not leave for a while comes back when it likes. */
+  /**
+   * The plan keeps the limit for messages that it opens. A message that could not be sent for a while may come at any
+   * time.
+   */
   const postWaitMs = ({ spec }: Notice, nowMs: number): number =>
     nextSlot(deps.postTimes(spec), current().notices.maxPerMinute, minuteMs, nowMs) - nowMs;
 
@@ -91,10 +94,10 @@ export function createSender(deps: SenderDeps): Sender {
     pacing.reserve(notice.spec, name, clock.now());
     const id = await channel.post(notice.spec, message, reminderOf(notice)?.replyTo).catch((error: unknown) => {
       pacing.release(notice.spec, name);
-      if (error instanceof ChatMoved) delivery.attempts -= 1; // none: it was sent to the wrong address
+      if (error instanceof ChatMoved) delivery.attempts -= 1; // not an attempt: it had the wrong address
       throw error;
     });
-    Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck" in between
+    Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck"
   }
 
   async function edit({ notice, delivery, channel }: Parcel, message: Message): Promise<void> {
@@ -123,24 +126,24 @@ export function createSender(deps: SenderDeps): Sender {
       const message = composeFarewell(parcel.members, contextOf(parcel.notice));
       if (!parcel.delivery.message || message.cards.length === 0) return;
       await attempt(parcel, () => edit(parcel, message)).catch((error: unknown) => {
-        if (error instanceof RetryLater) throw error; // any other no is final
+        if (error instanceof RetryLater) throw error; // any other refusal is final
       });
     },
   };
 }
 
-/** Posted by an earlier process, and not looked at by this one yet. */
+/** It was posted by an earlier process, and this one has not handled it yet. */
 const isForgotten = ({ channel, delivery, members }: Parcel, nowMs: number): boolean =>
   channel.forgets === true &&
   delivery.shownAtMs === undefined &&
   delivery.message !== undefined &&
   members.some((fix) => isPending(fix, nowMs));
 
-/** When its buttons can no longer act, whoever notices first, and when it is no longer silent. */
+/** When its buttons stop working, whoever notices first, or when its snooze ends. */
 const untilClosedMs = (fix: Remediation, nowMs: number): number =>
   soonest([isPending(fix, nowMs) ? closesAtMs(fix) - nowMs : 0, (snoozedUntilMs(fix, nowMs) ?? nowMs) - nowMs]);
 
-/** Of those that are to be waited for; 0: none. */
+/** The shortest positive wait; 0 if there is none. */
 const soonest = (waitsMs: readonly number[]): number => {
   const some = waitsMs.filter((ms) => ms > 0);
   return some.length === 0 ? 0 : Math.min(...some);

@@ -4,9 +4,9 @@ import { iso } from '../../lib/clock.ts';
 import { nameOfNotice } from '../outbox/notice-body.ts';
 import { type Address, samePlace } from './route.ts';
 
-/* Pure. What the watches together say about how far we see, and saw. */
+/* Pure. How much all watches together can see, and could see. */
 
-/** Nothing at all was seen, and that is over. */
+/** A time, now over, in which nothing at all was seen. */
 interface Blindness {
   fromMs: number;
   untilMs: number;
@@ -24,7 +24,7 @@ const spansOf = ({ gaps, trouble }: Sight): Span[] => [
 
 const clearest = (a: Why, b: Why): Why => (b === 'unreachable' ? b : a);
 
-/** When neither sees, if that is long enough to be worth a word. */
+/** The times in which neither sees, if long enough to mention. */
 const common = (some: readonly Span[], others: readonly Span[]): Span[] =>
   some.flatMap((a) =>
     others.flatMap((b) => {
@@ -34,15 +34,15 @@ const common = (some: readonly Span[], others: readonly Span[]): Span[] =>
     }),
   );
 
-/** The server was there until it was last heard by anybody, and is there again when it is heard by the first. */
+/** The server was up until any watch last heard it, and is up again when the first watch hears it. */
 const sharedBy = (sights: readonly Sight[]): Span[] => {
   const [first = [], ...others] = sights.filter(isExpected).map(spansOf);
   return others.reduce(common, first);
 };
 
 /**
- * Those that are over. All is seen again when the last watch is back, which comes within half a minute of the first;
- * one that does not come back is a matter of its own.
+ * Outages that are over. Everything is seen again when the last watch is back, which is within half a minute of the
+ * first. A watch that does not come back is reported separately.
  */
 export function blindnessOf(sights: readonly Sight[], nowMs: number): Blindness[] {
   return sharedBy(sights).flatMap(({ fromMs, untilMs, why }) => {
@@ -55,7 +55,7 @@ export function blindnessOf(sights: readonly Sight[], nowMs: number): Blindness[
   });
 }
 
-/** What we cannot see while we can see other things: refused for a minute, and refused again since the others are back. */
+/** Kinds that we cannot see while we see others: refused for a minute, and refused again since the others are back. */
 export function unseenOf(sights: readonly Sight[]): Sight[] {
   if (sights.filter(isExpected).every(({ trouble }) => trouble)) return [];
   const contactMs = Math.max(
@@ -69,22 +69,22 @@ export function unseenOf(sights: readonly Sight[]): Sight[] {
   );
 }
 
-/** Whether everything that ought to be seen was seen within the last minute. */
+/** Whether everything that should be seen was seen within the last minute. */
 export const seesAll = (sights: readonly Sight[], nowMs: number): boolean =>
   sights.length > 0 &&
   sights.every(({ synced, trouble }) => synced && (!trouble || nowMs - trouble.sinceMs < longGapMs));
 
-/* Pure. Which messages about tapfix itself there ought to be, from what the watches see and which there are. */
+/* Pure. Plans the messages about tapfix itself, from what the watches see and which messages exist. */
 
 export interface SystemFacts {
   sights: readonly Sight[];
-  /** The configuration was changed and is not used. */
+  /** Set if the configuration was changed and the change is not used. */
   refusal?: { at: string; problem: string } | undefined;
-  /** Of the form `system`. */
+  /** Notices of the form `system`. */
   notices: readonly Notice[];
-  /** Names that this process knows of: what was said is not said again, even when its Notice is gone. */
+  /** Names that this process knows. What was posted once is not posted again, even when its Notice is gone. */
   said: ReadonlySet<string>;
-  /** Where news of this namespace go; with undefined every chat. */
+  /** The places for news of this namespace; every chat for undefined. */
   addressesOf(namespace: string | undefined): Address[];
   nowMs: number;
 }
@@ -97,9 +97,9 @@ export type SystemStep =
 type Unseen = NoticeSubject & { what: 'unseen' };
 type Refused = NoticeSubject & { what: 'refused' };
 
-/** Refused again so soon after it worked is the same trouble, in the same message. */
+/** If it is refused again this soon after it worked, it is the same trouble, in the same message. */
 const sameTroubleMs = 600_000;
-/** Long after the message the Notice is of no use: nothing of it changes any more. */
+/** Long after the message the Notice is useless: nothing in it changes any more. */
 const keptMs = 86_400_000;
 
 export function planSystem(facts: SystemFacts): SystemStep[] {
@@ -119,7 +119,7 @@ function blindSteps({ sights, said, addressesOf, nowMs }: SystemFacts): SystemSt
   });
 }
 
-/** Said once for each text that was refused; one that stands there no longer is over, whatever came after it. */
+/** Posted once for each refused text. It is over when that text is replaced, whatever came after it. */
 function refusedSteps({ refusal, notices, said, addressesOf, nowMs }: SystemFacts): SystemStep[] {
   const over = notices.flatMap((notice): SystemStep[] => {
     const about = aboutOf(notice);
@@ -168,7 +168,7 @@ function opened(address: Address, scope: string, sights: readonly Sight[]): Syst
   return { do: 'create', name: nameOfNotice(address, 'system', `unseen ${scope} ${from}`), address, about };
 }
 
-/** The parts as they are now: those that are seen again end, new ones come. */
+/** The parts as they are now: parts that are seen again end, new ones are added. */
 function brought(
   parts: readonly UnseenPart[],
   unseen: readonly Sight[],
@@ -193,7 +193,7 @@ const isCurrent = (about: Unseen, nowMs: number): boolean => endOf(about) + same
 
 function isHistory(notice: Notice, { addressesOf, nowMs }: SystemFacts): boolean {
   const about = aboutOf(notice);
-  if (!about) return false; // another version's
+  if (!about) return false; // written by another version
   const endMs = about.what === 'unseen' ? endOf(about) : Date.parse(about.until ?? '9999-12-31T23:59:59Z');
   const isSaid = notice.status?.message !== undefined;
   const isWanted = addressesOf(undefined).some(

@@ -16,17 +16,20 @@ import {
 } from './waiting.ts';
 
 const minuteMs = 60_000;
-/** How soon to look again whether an attempt succeeded. */
+/** How soon to check again whether an attempt succeeded. */
 const outcomeMs = 1_000;
 
-/** Some of those that wait in one place, and what kind of message they would open. */
+/** Some of those that wait in one place, and the form of the message they would open. */
 interface Bundle extends Waiting {
   form: 'card' | 'boot' | 'storm';
-  /** So many came in the last minute that it may be a storm before long. */
+  /** So many came in the last minute that it may become a storm soon. */
   isRush: boolean;
 }
 
-/** Which of the untold go out now, in which message. Pure: every rule of coalescing, of storms and of the limit is here and beside. */
+/**
+ * Decides which unposted Remediations go out now, and in which message. Pure: every rule for coalescing, storms and the
+ * limit is in this file or beside it.
+ */
 export function planMessages(facts: GroupFacts): MessagePlan {
   const posted = postedBy(facts.notices);
   const steps = [...joins(facts, posted), ...bootJoins(facts, posted)];
@@ -51,7 +54,7 @@ export function planMessages(facts: GroupFacts): MessagePlan {
   return { steps, busy, ...(waits.length > 0 && { againInMs: Math.min(...waits) }) };
 }
 
-/** In a storm most go into its message; what is more severe than anything there is left, and gets one of its own. */
+/** In a storm most go into its message. Those more severe than anything in it remain and get their own message. */
 function bundlesOf(place: Waiting, facts: GroupFacts): { steps: MessageStep[]; waits: number[]; remaining?: Bundle } {
   const { address, start } = place;
   if (start !== undefined) return { steps: [], waits: [], remaining: { ...place, form: 'boot', isRush: false } };
@@ -64,7 +67,7 @@ function bundlesOf(place: Waiting, facts: GroupFacts): { steps: MessageStep[]; w
   return { steps, waits, remaining: { address, start, waiting: remaining, form, isRush: false } };
 }
 
-/** A new message, or one that has not left yet; undefined while the window is open or the limit is reached. */
+/** A new message, or one that was not sent yet; undefined while the window is open or the limit is used up. */
 function nextMessage(
   { address, form, start, waiting, isRush }: Bundle,
   times: readonly number[],
@@ -81,15 +84,15 @@ function nextMessage(
   const members = inOrder(waiting.filter((fix) => readyMs(fix) <= facts.nowMs));
   const later = waiting.filter((fix) => readyMs(fix) > facts.nowMs);
   const waits = later.map((fix) => readyMs(fix) + facts.coalesceMs - facts.nowMs);
-  // Into the message that has not left yet: when the vendor is back it is one message, not forty.
+  // They join the message that was not sent yet: when the vendor is back it is one message, not forty.
   return stuck
     ? { step: { do: 'join', notice: stuck, members, unsent: true }, waits }
     : { step: { do: 'open', address, form, members }, waits };
 }
 
 /**
- * The window opens with the first; in a rush it stays open while more keep coming, for up to three times as long: what is
- * about to be a storm is told in one message, not in a card and a storm.
+ * The window opens with the first. In a rush it stays open while more arrive, up to three times as long, so that a
+ * coming storm is one message and not a card and a storm.
  */
 function windowEndMs(readyMs: readonly number[], isRush: boolean, { coalesceMs, nowMs }: GroupFacts): number {
   const firstMs = Math.min(...readyMs);
@@ -98,17 +101,20 @@ function windowEndMs(readyMs: readonly number[], isRush: boolean, { coalesceMs, 
   return Math.min(lastMs + coalesceMs, firstMs + 3 * coalesceMs);
 }
 
-/** By then most of what is critical and was broken at the start has been seen for as long as it must. */
+/** By then most critical incidents that were broken at the start have been seen for their required time. */
 const criticalPatienceMs = 30_000;
 
-/** One start is one message, and it makes a sound if anything in it should: what is no more than a warning waits for that. */
+/**
+ * One start gives one message, which makes a sound if anything in it should. So if only warnings wait, they wait for
+ * critical ones.
+ */
 function calmEndMs(start: string | undefined, waiting: readonly Remediation[], facts: GroupFacts): number {
   if (start === undefined || waiting.some(({ spec }) => spec.incident.severity === 'critical')) return 0;
   const startedMs = Math.min(Date.parse(start), ...waiting.map((fix) => facts.seen(fix).firstMs));
   return startedMs + criticalPatienceMs + facts.coalesceMs;
 }
 
-/** Of every message in that chat: when it was posted, or now for one that is on its way. */
+/** For every message in that chat: when it was posted, or now if it is being posted. */
 const sentAtMs = (address: Address, facts: GroupFacts): number[] => [
   ...facts.alsoSentAtMs(address),
   ...facts.notices

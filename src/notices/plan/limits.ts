@@ -13,14 +13,17 @@ interface ChatTimesDeps {
   fixes: StoreReader<Remediation>;
   notices: StoreReader<Notice>;
   deliveries: Deliveries;
-  /** tapfix's own, where Notices live. */
+  /** tapfix's own namespace, where Notices live. */
   namespace: string;
   pacing: Pacing;
 }
 
 const minuteMs = 60_000;
 
-/** When something was said in a chat: from the Notices, so that it survives a restart, and from what this process did. */
+/**
+ * When messages were posted in a chat: from the Notices, so that it survives a restart, and from what this process
+ * sent.
+ */
 export function createChatTimes({ clock, current, fixes, notices, deliveries, pacing, namespace }: ChatTimesDeps) {
   let busy: ReadonlySet<string> = new Set();
   const postedAtMs = (notice: Notice): number | undefined => {
@@ -29,7 +32,7 @@ export function createChatTimes({ clock, current, fixes, notices, deliveries, pa
   };
   const noticesIn = (address: Address): Notice[] =>
     notices.all().filter(({ spec }) => chatKey(spec) === chatKey(address));
-  /** "Really?" may be asked there any moment. */
+  /** A confirmation may be asked there at any moment. */
   const mayAsk = (address: Address): boolean => {
     const { confirm } = current().approval;
     const isAsked = (fix: Remediation | undefined): boolean =>
@@ -41,7 +44,7 @@ export function createChatTimes({ clock, current, fixes, notices, deliveries, pa
     /** 0: it may be edited now. */
     editWaitMs: (address: Address, about: Parameters<Pacing['waitMs']>[1]): number =>
       pacing.waitMs(address, about, clock.now(), mayAsk(address)),
-    /** What Notices tell of, and what this process has sent itself, whatever became of its Notice. */
+    /** Posts recorded in Notices, and posts of this process, whatever happened to their Notices. */
     postTimes(address: Address): number[] {
       const posted = noticesIn(address).flatMap((notice): [string, number][] => {
         const atMs = postedAtMs(notice);
@@ -49,14 +52,14 @@ export function createChatTimes({ clock, current, fixes, notices, deliveries, pa
       });
       return [...new Map([...pacing.posts(address, clock.now()), ...posted]).values()];
     },
-    /** Of Notices that are gone, or that were stuck and are on their way now. */
+    /** Posts of Notices that are gone, or that were stuck and are being posted now. */
     alsoSentAtMs: (address: Address): number[] =>
       [...pacing.posts(address, clock.now())].flatMap(([name, atMs]) => {
         const notice = notices.named(namespace, name);
         return notice && !isStuck(deliveries.of(notice)) ? [] : [atMs];
       }),
     setBusy: (places: readonly Address[]): void => void (busy = new Set(places.map(chatKey))),
-    /** A storm is coming, or is being told there: for a minute after it was posted. */
+    /** A storm is coming, or is being posted there, until a minute after it was posted. */
     isStormy: (address: Address): boolean =>
       busy.has(chatKey(address)) ||
       noticesIn(address).some((notice) => {

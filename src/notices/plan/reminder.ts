@@ -3,15 +3,18 @@ import type { Notice } from '../../kube/notice.ts';
 import { conditionOf, type Remediation, snoozedUntil, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
 import { isUnattended, needsSomebody, shownPhase } from '../cards/head.ts';
 
-/** Why somebody is called once more: nobody answered, a snooze is over, or the fix failed. */
+/** Why somebody gets a reminder: nobody answered, a snooze is over, or the fix failed. */
 const reminderKinds = ['unanswered', 'snoozeOver', 'failed'] as const;
 export type ReminderKind = (typeof reminderKinds)[number];
 
-/** Annotation of a Notice of the form `reminder`: why, and which message it is a reply to; none where that is in another chat. */
+/**
+ * Annotation of a Notice of the form `reminder`: its kind, and the message it replies to; no message if that is in
+ * another chat.
+ */
 export const reminderAnnotation = 'tapfix.dev/reminder';
 const reminderSchema = z.object({ kind: z.enum(reminderKinds), replyTo: z.string().max(128).optional() });
 
-/** undefined: none of ours, or of another version. */
+/** undefined if it is not ours, or from another version. */
 export function reminderOf({ metadata }: Notice): z.infer<typeof reminderSchema> | undefined {
   try {
     return reminderSchema.parse(JSON.parse(metadata.annotations?.[reminderAnnotation] ?? ''));
@@ -25,7 +28,7 @@ export interface Reminder {
   /** The message that nobody answered. */
   card: Notice;
   members: Remediation[];
-  /** The same for the same reminder, whoever plans it: it is in the name of its Notice. */
+  /** Equal for the same reminder, whoever plans it. It is part of the name of its Notice. */
   of: string;
 }
 
@@ -33,15 +36,15 @@ export interface ReminderFacts {
   notices: readonly Notice[];
   fix(uid: string): Remediation | undefined;
   nowMs: number;
-  /** How long nobody may answer; 0: for ever. */
+  /** How long a message may stay unanswered; 0: for ever. */
   reminderMs: number;
   isMuted(fix: Remediation): boolean;
 }
 
-/** Failures older than this, of which nobody was told so, are history: tapfix was away, or an older one. */
+/** Older failures without a reminder are history: tapfix was away, or an older version ran. */
 const freshMs = 3_600_000;
 
-/** Pure. Every reminder there ought to be by now, sent or not, and when the next one falls due. */
+/** Pure. Every reminder that should exist by now, sent or not, and when the next one is due. */
 export function planReminders(facts: ReminderFacts): { due: Reminder[]; againInMs?: number } {
   const all = facts.notices.flatMap((card) => remindersOf(card, facts));
   const waits = all.map(({ atMs }) => atMs - facts.nowMs).filter((ms) => ms > 0);
@@ -65,7 +68,7 @@ function remindersOf(card: Notice, facts: ReminderFacts): Planned[] {
   ];
 }
 
-/** One for the whole message, however many of it nobody answered. */
+/** One reminder for the whole message, however many of its members are unanswered. */
 function unanswered(
   card: Notice,
   members: readonly Remediation[],
@@ -84,14 +87,14 @@ function unanswered(
   return [{ kind: 'unanswered', card, members: late, of: card.spec.members[0]!.uid, atMs: firstMs }];
 }
 
-/** Critical, broken, and no word from anybody. A snooze is an answer; when it is over that is said by itself. */
+/** Critical, broken, and nobody reacted. A snooze is an answer; its end has its own reminder. */
 const isUnanswered = (fix: Remediation): boolean =>
   fix.spec.incident.severity === 'critical' && isOpen(fix) && fix.metadata.annotations?.[snoozedUntil] === undefined;
 
 const isOpen = (fix: Remediation): boolean =>
   needsSomebody(fix) && fix.spec.approval.state === 'Pending' && whoIsOnIt(fix) === undefined;
 
-/** Who asked for an hour's silence wants to hear of it again afterwards. */
+/** Somebody who asked for an hour of silence wants a reminder afterwards. */
 function afterSnooze(card: Notice, fix: Remediation, { nowMs }: ReminderFacts): Planned[] {
   const until = fix.metadata.annotations?.[snoozedUntil] ?? '';
   const atMs = Date.parse(until);
@@ -99,7 +102,7 @@ function afterSnooze(card: Notice, fix: Remediation, { nowMs }: ReminderFacts): 
   return [{ kind: 'snoozeOver', card, members: [fix], of: `${fix.metadata.uid} ${until}`, atMs }];
 }
 
-/** An edit makes no sound, and this needs somebody. What was posted as a failure has made its sound. */
+/** An edit makes no sound, and a failure needs somebody. A message that was posted as a failure has made its sound. */
 function afterFailure(card: Notice, fix: Remediation, postedAtMs: number, { nowMs }: ReminderFacts): Planned[] {
   const failedAtMs = Date.parse(conditionOf(fix, 'Failed')?.lastTransitionTime ?? '');
   if (!hasFailed(fix) || !(failedAtMs > postedAtMs)) return [];
@@ -110,7 +113,7 @@ function afterFailure(card: Notice, fix: Remediation, postedAtMs: number, { nowM
 
 const hasFailed = (fix: Remediation): boolean => shownPhase(fix) === 'Failed' && isUnattended(fix);
 
-/** What is true of a member for as long as it is worth a sound: looked at once more before it is sent. */
+/** The condition under which a member is still worth a sound. It is checked again before sending. */
 const stillHolds: Readonly<Record<ReminderKind, (fix: Remediation) => boolean>> = {
   unanswered: isUnanswered,
   snoozeOver: isOpen,

@@ -6,7 +6,7 @@ export interface Address extends Place {
   channel: ChannelName;
 }
 
-/** Where news of this namespace goes: one place per configured channel. */
+/** The places for news of this namespace: one per configured channel. */
 export function addressesOf(config: Config, namespace: string): Address[] {
   const { telegram, slack, console } = config.channels;
   const addresses: Address[] = [];
@@ -16,7 +16,7 @@ export function addressesOf(config: Config, namespace: string): Address[] {
   return addresses;
 }
 
-/** Pure. The same configuration, its chats by the ids that they have now. */
+/** Pure. The same configuration with the current ids of its chats. */
 export function whereChatsAre(config: Config, channels: ReadonlyMap<ChannelName, Pick<Channel, 'chatNow'>>): Config {
   const { telegram } = config.channels;
   const now = (chat: string): string => channels.get('telegram')?.chatNow?.(chat) ?? chat;
@@ -26,7 +26,7 @@ export function whereChatsAre(config: Config, channels: ReadonlyMap<ChannelName,
   return { ...config, channels: { ...config.channels, telegram: { ...telegram, chat: now(telegram.chat), routes } } };
 }
 
-/** Every chat that is spoken in, once: what concerns all of them is said in the usual topic, if there is one. */
+/** Every configured chat, once. News for all of them goes to the usual topic, if there is one. */
 export function everyChat(config: Config): Address[] {
   const { telegram, slack, console } = config.channels;
   const all: Address[] = [];
@@ -44,7 +44,7 @@ export function everyChat(config: Config): Address[] {
 export const chatsOf = (config: Config, name: ChannelName): string[] =>
   everyChat(config).flatMap(({ channel, chat }) => (channel === name ? [chat] : []));
 
-/** The first route that matches wins; without a chat of its own it is a topic of the usual one. */
+/** The first matching route wins. A route without its own chat is a topic of the usual chat. */
 function placeOf(chat: string, routes: readonly Route[], namespace: string): Place {
   const route = routes.find(({ namespaces }) => matchesAny(namespaces, namespace));
   return { chat: route?.chat ?? chat, ...(route?.thread !== undefined && { thread: route.thread }) };

@@ -6,7 +6,7 @@ import { type GroupFacts, membersOf, roomIn, startOf, type MessageStep, type Wai
 
 const minuteMs = 60_000;
 
-/** Pure. How many new incidents the last minute brought in this place: told ones count as well. */
+/** Pure. The number of new incidents of the last minute in this place, including posted ones. */
 export function newIncidents({ address, waiting }: Waiting, facts: GroupFacts): number {
   const here = facts.notices.filter(({ spec }) => samePlace(spec, address));
   const uids = new Set(here.flatMap(({ spec }) => spec.members.map(({ uid }) => uid)));
@@ -17,8 +17,8 @@ export function newIncidents({ address, waiting }: Waiting, facts: GroupFacts): 
 const isRecent = (atMs: number, { nowMs }: GroupFacts): boolean => Math.abs(nowMs - atMs) < minuteMs;
 
 /**
- * A successor is no new incident, nor is what was broken before anybody looked. After a restart everything is first
- * seen just now: of what is told already, the resource says how old it is.
+ * A successor is not a new incident, nor is one that was broken before tapfix looked. After a restart everything is
+ * first seen just now, so for posted ones the age comes from the resource.
  */
 function isNew(fix: Remediation, facts: GroupFacts): boolean {
   if (fix.spec.follows || startOf(fix) !== undefined) return false;
@@ -32,17 +32,20 @@ interface Growth {
   waits: number[];
   /** Those that no storm message takes. */
   remaining: Remediation[];
-  /** There is a storm message already. */
+  /** A storm message exists already. */
   isGrowing: boolean;
 }
 
-/** A storm message grows, once in a window; what is more severe than anything in it would not be heard there. */
+/**
+ * A storm message grows once per window. Incidents more severe than anything in it are left out, because an edit makes
+ * no sound.
+ */
 export function intoStorms({ address, waiting }: Waiting, facts: GroupFacts): Growth {
   const growth: Growth = { steps: [], waits: [], remaining: [...waiting], isGrowing: false };
   for (const notice of facts.notices) {
     if (notice.spec.form !== 'storm' || !samePlace(notice.spec, address) || facts.isStuck(notice)) continue;
     const inside = membersOf(notice, facts);
-    if (!inside.some((fix) => isNew(fix, facts))) continue; // of another storm, long ago
+    if (!inside.some((fix) => isNew(fix, facts))) continue; // an earlier storm
     growth.isGrowing = true;
     const worst = Math.min(...inside.map(severityRank));
     const members = growth.remaining.filter((fix) => severityRank(fix) >= worst).slice(0, roomIn(notice));

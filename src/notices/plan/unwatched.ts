@@ -7,7 +7,10 @@ import type { MessageContext } from '../cards/card-context.ts';
 import { isOverInChat, isUnattended, unwatchedReason, shownPhase } from '../cards/head.ts';
 import { type Address, addressesOf, samePlace } from './route.ts';
 
-/** Pure. Whether news of it belong there by this configuration. A reminder is where its card is, whatever routes there are by now. */
+/**
+ * Pure. Whether news of it belongs in this place by this configuration. A reminder stays with its card, whatever the
+ * routes are by now.
+ */
 export const isPostedAt = (
   fix: Remediation,
   place: Address & Pick<NoticeSpec, 'form'>,
@@ -18,7 +21,9 @@ export const isPostedAt = (
   (place.form === 'reminder' ||
     addressesOf(config, fix.metadata.namespace ?? '').some((address) => samePlace(address, place)));
 
-/** Pure. Why a card says nothing more, in words; undefined: it does. What is being done is shown to its end. */
+/**
+ * Pure. Why a card gets no more news, as text; undefined if it does. A fix that is under way is shown until its end.
+ */
 export function whyUnwatched(fix: Remediation, channel: ChannelName, config: Config, own: string): string | undefined {
   const { namespace = '', name } = fix.metadata;
   const isOpen =
@@ -32,14 +37,14 @@ export function whyUnwatched(fix: Remediation, channel: ChannelName, config: Con
     : undefined;
 }
 
-/** Pure. As they are shown: what was left says so. */
+/** Pure. The members as they are shown: unwatched ones say so. */
 export const asShown = (members: readonly Remediation[], { whyUnwatched: whyOf }: MessageContext): Remediation[] =>
   members.map((fix) => {
     const why = whyOf?.(fix);
     return why === undefined ? fix : asUnwatched(fix, why);
   });
 
-/** Pure. For its card it is over: nothing can be pressed, nothing is counted, nobody is asked. */
+/** Pure. On its card it is over: nothing can be pressed or counted, and nobody is asked. */
 function asUnwatched(fix: Remediation, why: string): Remediation {
   const over = { status: 'True', reason: unwatchedReason, message: why, lastTransitionTime: '' } as const;
   const conditions = withCondition(withCondition(fix.status?.conditions, { ...over, type: 'Resolved' }), {

@@ -5,53 +5,53 @@ import { isUnattended } from '../cards/head.ts';
 import { mostMembers } from '../outbox/notice-body.ts';
 import { type Address, samePlace } from './route.ts';
 
-/** When this process first saw it, and first saw its rehearsal's answer: no clock but ours is compared. */
+/** When this process first saw it, and first saw the result of its rehearsal. Only our own clock is used. */
 export interface SeenTimes {
   firstMs: number;
   rehearsedMs?: number;
 }
 
-/** Everything that decides what is said in which message. */
+/** Everything that decides what is posted in which message. */
 export interface GroupFacts {
   fixes: readonly Remediation[];
   notices: readonly Notice[];
   nowMs: number;
   coalesceMs: number;
   maxPerMinute: number;
-  /** More new incidents than these in a minute, in one place, are a storm. */
+  /** More new incidents than this per minute, in one place, are a storm. */
   stormOver: number;
   addressesOf(namespace: string): Address[];
   seen(fix: Remediation): SeenTimes;
-  /** When the vendor took it; undefined while it has not. */
+  /** When the vendor accepted it; undefined before that. */
   postedAtMs(notice: Notice): number | undefined;
-  /** It could not be sent so far: more may ride along, but not while it is being tried again. */
+  /** It could not be sent so far. More members may join it, but not while it is being retried. */
   isStuck(notice: Notice): boolean;
   isPosting(notice: Notice): boolean;
-  /** Messages of the last minute in that chat that no Notice of these tells of. */
+  /** Times of messages of the last minute in that chat that none of these Notices records. */
   alsoSentAtMs(address: Address): readonly number[];
 }
 
 export type MessageStep =
   | { do: 'open'; address: Address; form: 'card' | 'boot' | 'storm'; members: Remediation[] }
-  /** `unsent`: only as long as nobody has seen it. */
+  /** `unsent`: join only while it is not sent. */
   | { do: 'join'; notice: Notice; members: Remediation[]; unsent: boolean };
 
 export interface MessagePlan {
   steps: MessageStep[];
-  /** Where so many wait that other messages keep quiet. */
+  /** Places where so many wait that other messages are edited less often. */
   busy: Address[];
-  /** Nothing more to do before then; undefined: nothing waits. */
+  /** Nothing is due before then; undefined if nothing waits. */
   againInMs?: number;
 }
 
-/** Which Remediations are in which message: asked of each of them, so it is put together once. */
+/** Maps Remediations to messages. It is built once, because every Remediation asks. */
 interface Posted {
-  /** In that channel, in whatever chat. */
+  /** True if it is in a message of that channel, in any chat. */
   isPosted(fix: Remediation, channel: string): boolean;
   noticesOf(fix: Remediation): readonly Notice[];
 }
 
-/** Those only repeat what another one tells. */
+/** Reminders only repeat what another Notice says. */
 const isNoReminder = ({ spec }: Notice): boolean => spec.form !== 'reminder';
 
 export function postedBy(notices: readonly Notice[]): Posted {
@@ -69,12 +69,12 @@ export function postedBy(notices: readonly Notice[]): Posted {
   };
 }
 
-/** When the process started that found it broken already; undefined: it broke while somebody looked. */
+/** When the process started that found it already broken; undefined if it broke while tapfix watched. */
 export const startOf = ({ metadata }: Remediation): string | undefined => metadata.annotations?.[foundAtStart];
 
 /**
- * Pure. Whether this belongs into the message that told what that start found: patience differs, so they come one after
- * the other. What is more severe than anything in it would not be heard there, and gets a message of its own.
+ * Pure. Whether this belongs in the message about what that start found. Patience differs, so incidents come one after
+ * the other. An incident more severe than anything in it would make no sound there, so it gets its own message.
  */
 function belongsTo(notice: Notice, fix: Remediation, members: readonly Remediation[]): boolean {
   const start = startOf(fix);
@@ -89,10 +89,10 @@ function belongsTo(notice: Notice, fix: Remediation, members: readonly Remediati
 /** How long a card waits for its rehearsal before it goes out without Approve. */
 const rehearsalPatienceMs = 5_000;
 
-/** What is to be told in one place. */
+/** The Remediations that wait to be posted in one place. */
 export interface Waiting {
   address: Address;
-  /** Of what a start found broken: which start. */
+  /** For incidents that a start found broken: which start. */
   start: string | undefined;
   waiting: Remediation[];
 }
@@ -120,10 +120,13 @@ export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readon
 const replacedIn = ({ fixes }: GroupFacts): ReadonlySet<string | undefined> =>
   new Set(fixes.map((fix) => fix.spec.follows?.uid));
 
-/** What was over before anybody heard of it is not told, unless the trouble goes on: late rather than never. */
+/**
+ * A Remediation that ended before it was posted is not posted, unless the workload is still broken: late is better than
+ * never.
+ */
 const isWorthPosting = (fix: Remediation): boolean => !isOver(fix) || isUnattended(fix);
 
-/** Once its rehearsal has been answered, or has been waited for long enough. */
+/** When its rehearsal has a result, or has been waited for long enough. */
 export function postableAtMs(fix: Remediation, facts: GroupFacts): number {
   const { firstMs, rehearsedMs } = facts.seen(fix);
   if (!fix.spec.action) return firstMs;
@@ -131,15 +134,16 @@ export function postableAtMs(fix: Remediation, facts: GroupFacts): number {
   return isRehearsed(fix) ? Math.min(rehearsedMs ?? firstMs, patienceMs) : patienceMs;
 }
 
-/* Who goes into a message that is there already. */
+/* Remediations that join a message that exists already. */
 
 const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, posted: Posted): boolean =>
   !posted.isPosted(fix, notice.spec.channel) &&
   facts.addressesOf(fix.metadata.namespace ?? '').some((address) => samePlace(address, notice.spec));
 
 /**
- * A successor takes over its predecessor's message, whatever state it is in by now; so does the successor's successor.
- * One that is more severe than anything in it would not be heard there, unless it has not left: it gets a new message.
+ * A successor takes over its predecessor's message, in whatever state that is, and so does the successor's successor.
+ * One that is more severe than anything in the message would make no sound there, so it gets a new message, unless the
+ * old one was not sent yet.
  */
 export function joins(facts: GroupFacts, posted: Posted): MessageStep[] {
   const successors = facts.fixes.filter((fix) => fix.spec.follows);
@@ -162,7 +166,7 @@ export function joins(facts: GroupFacts, posted: Posted): MessageStep[] {
   });
 }
 
-/** What one start found broken is told in one message, each when its patience is over. */
+/** Everything that one start found broken goes into one message, each member when its patience is over. */
 export function bootJoins(facts: GroupFacts, posted: Posted): MessageStep[] {
   const replaced = replacedIn(facts);
   const isReady = (fix: Remediation): boolean =>
@@ -192,5 +196,5 @@ export function membersOf(notice: Notice, { fixes }: GroupFacts): Remediation[] 
   return fixes.filter(({ metadata }) => inside.has(metadata.uid));
 }
 
-/** Successors of what is in it may join as well, so it is never filled to the brim. */
+/** Successors of its members may join as well, so it is never filled completely. */
 export const roomIn = ({ spec }: Notice): number => Math.max(mostMembers - 1 - spec.members.length, 0);

@@ -6,13 +6,16 @@ import { configMissing, type RevisionTrouble } from '../fixes/revision-trouble.t
 import { undoFix } from '../fixes/undo-fix.ts';
 import { type Case, isLiving, readScene, type Scene, someOf } from '../scene.ts';
 
-/** What kubelet said of one pod. */
+/** The message of the kubelet about one pod. */
 interface MissingReport {
   uid: string;
   message: string;
 }
 
-/** From the state of containers, and for volumes from events: a pod that waits for one says only "ContainerCreating". */
+/**
+ * From the state of containers, and for volumes from Events: a pod that waits for a volume shows only
+ * "ContainerCreating".
+ */
 async function readSaid({ pods, reader }: Scene, namespace: string): Promise<MissingReport[]> {
   const living = pods.filter(isLiving);
   const states = living.flatMap(({ pod, containers }) =>
@@ -38,7 +41,7 @@ async function readSaid({ pods, reader }: Scene, namespace: string): Promise<Mis
   return [...states, ...mounts];
 }
 
-/** A message about a volume may leave out what the volume is made of; the template knows. */
+/** A message about a volume may not name the source of the volume; the template does. */
 function named(missing: Missing, { rollout }: Scene): Missing {
   if (missing.name) return missing;
   const [newest] = rollout.revisions;
@@ -48,7 +51,7 @@ function named(missing: Missing, { rollout }: Scene): Missing {
   return meant ? { ...missing, name: meant.name } : missing;
 }
 
-/** The rollout is to blame for what only its own template needs. */
+/** The rollout is to blame only for objects that its template needs and the previous one does not. */
 const neededBefore =
   (missing: readonly Missing[]): NonNullable<RevisionTrouble['notBroughtBy']> =>
   (newest, previous) => {

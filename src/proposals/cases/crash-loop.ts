@@ -7,10 +7,10 @@ import { crash } from '../fixes/revision-trouble.ts';
 import { undoFix } from '../fixes/undo-fix.ts';
 import { type Case, type Culprit, ownWords, readScene, restartsInWords, type Scene, worstOf } from '../scene.ts';
 
-/** Longer ago it has nothing to do with the last end. */
+/** An older Event has nothing to do with the last end. */
 const latelyMs = 900_000;
 
-/** A container that is ended by its kubelet looks like one that crashes: why it would be, kubelet said before. */
+/** A container that the kubelet kills looks like one that crashes. The kubelet reported the reason before. */
 async function readKubelet({ reader }: Scene, { pod: { pod } }: Culprit, nowMs: number): Promise<string[]> {
   const events = await readEvents(reader, pod.namespace, ['Unhealthy', 'FailedPostStartHook'], [pod.uid]);
   const fatal = events.find(
@@ -27,7 +27,7 @@ export async function crashLoopCase(subject: Subject, deps: DeriveDeps): Promise
   const scene = await readScene(subject, deps);
   if (!scene) return undefined;
   const { pods, changed } = scene;
-  // The container that crashes most speaks for the workload.
+  // The container that crashes most stands for the workload.
   const worst = worstOf(pods, ({ state }) => state.ended !== undefined && !state.ready);
   const why = worst ? [endInWords(worst.container.state), ...(await readKubelet(scene, worst, deps.nowMs))] : [];
   return {

@@ -14,7 +14,7 @@ const waitingIn = ({ pods }: Scene): Culprit[] =>
       pod.containers.filter(({ state }) => isPullFailure(state.waiting)).map((container) => ({ pod, container })),
     );
 
-/** Until 1.30 a back-off does not say what came before it; the event does. */
+/** Until 1.30 a back-off message does not contain the error before it; the Event does. */
 async function readWhy({ reader }: Scene, { pod, container }: Culprit): Promise<string> {
   const { waitingMessage = '' } = container.state;
   if (saysWhy(waitingMessage)) return waitingMessage;
@@ -23,7 +23,7 @@ async function readWhy({ reader }: Scene, { pod, container }: Culprit): Promise<
   return pull?.message ?? waitingMessage;
 }
 
-/** An image that was there before the rollout, and cannot be pulled now, is not the rollout's doing. */
+/** If the image was the same before the rollout, and cannot be pulled now, the rollout did not cause it. */
 const sameImage =
   (names: readonly string[]): NonNullable<RevisionTrouble['notBroughtBy']> =>
   (newest, previous) =>
@@ -60,7 +60,7 @@ const howMany = ({ pods }: Scene, waiting: readonly Culprit[]): string => {
   return `${someOf(some, pods.filter(isLiving).length)} ${some === 1 ? 'waits' : 'wait'} for it`;
 };
 
-/** Only words: which image is meant is for a person to say. */
+/** Only a hint in words: a person must decide which image is meant. */
 async function hint(
   { reader }: Scene,
   { namespace, object }: Subject,

@@ -6,7 +6,7 @@ import type { Case } from '../scene.ts';
 export async function nodeDownCase({ namespace, object }: Subject, deps: DeriveDeps): Promise<Case | undefined> {
   const node = await readNode(deps.reader, object);
   if (!node) return undefined;
-  // Namespaces that are not watched have their own people. Incidents of nodes are kept in tapfix's own.
+  // Other people take care of namespaces that are not watched. Incidents of nodes are kept in tapfix's own namespace.
   const pods = node.pods?.filter((pod) => isSelected(deps.config, pod.namespace, namespace)) ?? [];
   return {
     diagnosis: node.why,

@@ -12,7 +12,7 @@ import { counted } from '../../lib/text.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import type { Case, Fix } from '../scene.ts';
 
-/** "requests.memory 50Mi, already used 48Mi, a pod asks 64Mi": the limits that were in the way, else all there are. */
+/** "requests.memory 50Mi, already used 48Mi, a pod asks 64Mi": the limits that were exceeded, else all limits. */
 export function limitsInWords({ spec, status }: QuotaObject, blocked: readonly BlockedOwner[]): string {
   const asked = new Map<string, Set<string>>();
   for (const { resource, asked: amount } of blocked.flatMap(({ refusal }) => excessIn(refusal)))
@@ -32,10 +32,10 @@ function asking(amounts: readonly string[]): string {
   return `pods ask ${sorted[0]} to ${sorted.at(-1)}`;
 }
 
-/** The API server's books have whole seconds. */
+/** managedFields have whole seconds. */
 const sameMomentMs = 1_000;
 
-/** Newest first: who changed its limits last, if that was later, and its creation. */
+/** Newest first: who changed its limits last, if that was later than its creation, and its creation. */
 function changesOf(quota: QuotaObject): string[] {
   const createdAtMs = timeMs(quota.metadata.creationTimestamp);
   const writer = lastWriterOf(quota, ['spec']);
@@ -48,7 +48,7 @@ function changesOf(quota: QuotaObject): string[] {
 const impact = ({ workload, ready, desired }: BlockedOwner): string =>
   `${workload.replace(/^Deployment\//, '')} ${ready}/${desired}`;
 
-/** As it was when it was noticed: the card's first line has it as it is. */
+/** The state when it was noticed; the first line of the card has the current state. */
 function impactInWords(impacts: readonly string[]): string[] {
   const others = impacts.length > 10 ? ` and ${impacts.length - 10} others` : '';
   return impacts.length > 0 ? [`ready when noticed: ${impacts.slice(0, 10).join(', ')}${others}`] : [];
@@ -77,7 +77,7 @@ interface Others {
   workloads: Set<string>;
 }
 
-/** Other quotas that refuse some of them as well: each try of theirs is told of one only. */
+/** Other quotas that also refuse some of them: each refused try names only one quota. */
 async function readOthers(reader: Reader, namespace: string, quota: QuotaObject, blocked: readonly BlockedOwner[]) {
   const all = await reader.list<QuotaObject>('ResourceQuota', namespace);
   const uids = new Set(blocked.map(({ uid }) => uid));
@@ -100,10 +100,10 @@ function whatItBrings(blocked: readonly BlockedOwner[], { quotas, workloads }: O
   return `${counted(all - still, 'workload')} can start pods again, ${still} ${still === 1 ? 'is' : 'are'} refused by ${names} as well.`;
 }
 
-/** Deleting a quota that is in nobody's way helps nobody. */
+/** Deleting a quota that blocks nobody helps nobody. */
 function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], others: Others): Fix {
   const { name, uid } = quota.metadata;
-  // Its use changes by the second: no verdict for ever is made of one look.
+  // Its usage changes every second, so one reading gives no final verdict.
   if (blocked.every(({ fits }) => fits)) throw new RetryLater('the quota has room at the moment', 1_000);
   return {
     action: deleteResourceQuota as never,

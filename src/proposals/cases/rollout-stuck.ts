@@ -20,7 +20,7 @@ function progressInWords({ workload: { object, revisions } }: Scene): string {
   return `${rollout} missed its deadline of ${spokenDuration(deadline * 1000)}${pods}`;
 }
 
-/** What one of its new pods waits for, as far as that shows. */
+/** The reason why one of its new pods waits, as far as it is visible. */
 async function readWhy({ reader }: Scene, namespace: string, fresh: readonly PodFacts[]): Promise<string[]> {
   const unscheduled = fresh.find(({ pod }) => pod.unscheduled);
   if (unscheduled) return [schedulerInWords(unscheduled.pod.unscheduled!.message, unscheduled.asks)];

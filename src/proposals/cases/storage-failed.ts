@@ -29,7 +29,7 @@ async function claimCase({ namespace, object }: Subject, { reader, nowMs }: Deri
   };
 }
 
-/** Where it may not be read, that it is missing is the word of who looked for it. */
+/** If the class may not be read, "does not exist" comes from the component that looked for it. */
 async function classCase({ object }: Subject, { reader }: DeriveDeps): Promise<Case> {
   const [live, claims] = await Promise.all([
     reader.get({ kind: 'StorageClass', name: object.name }).catch(ifForbidden(undefined)),

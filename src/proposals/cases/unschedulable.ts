@@ -4,7 +4,7 @@ import type { DeriveDeps, Subject } from '../derive.ts';
 import { scaleFix } from '../fixes/scale-fix.ts';
 import { type Case, isLiving, readScene, someOf } from '../scene.ts';
 
-/** Pods of one workload may be refused for different reasons: the one that holds for most of them first. */
+/** Pods of one workload may be refused for different reasons: the one that most of them have comes first. */
 function reasonsOf(pods: readonly PodFacts[]): string[] {
   const groups = Map.groupBy(pods, ({ pod, asks }) => schedulerInWords(pod.unscheduled?.message ?? '', asks));
   return [...groups].sort(([, a], [, b]) => b.length - a.length).map(([words]) => words);

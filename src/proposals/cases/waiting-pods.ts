@@ -7,11 +7,11 @@ import type { DeriveDeps, Subject } from '../derive.ts';
 import { stuckPodFix } from '../fixes/pod-fix.ts';
 import { type Case, type Fix, isLiving, nothingSafe, readScene, type Scene, someOf } from '../scene.ts';
 
-/* Pods that cannot start because of the node they are on, or were put away by it. */
+/* Pods that cannot start because of the node they are on, or that it evicted. */
 
 const mostNodes = 4;
 
-/** "on node worker-3", "on 3 nodes: a, b, c": one node or all of them are two different troubles. */
+/** "on node worker-3", "on 3 nodes: a, b, c": trouble on one node differs from trouble on all of them. */
 function whereInWords(pods: readonly PodFacts[]): string[] {
   const nodes = [...new Set(pods.flatMap(({ pod }) => pod.node ?? []))].sort();
   if (nodes.length === 0) return [];
@@ -20,7 +20,7 @@ function whereInWords(pods: readonly PodFacts[]): string[] {
   return [`on ${nodes.length} nodes: ${nodes.slice(0, mostNodes).join(', ')}${others}`];
 }
 
-/** The pods that these events are about and that are still not up, and what was said of them. */
+/** The pods that these Events are about and that are still not up, with the messages. */
 async function readStarting({ pods, reader }: Scene, namespace: string, reasons: readonly string[]) {
   const starting = pods.filter((pod) => isLiving(pod) && !pod.pod.ready);
   const events = await readEvents(

@@ -14,7 +14,7 @@ import { healthyMs, replacedBy } from './undo-fix.ts';
 
 const lists = ['containers', 'initContainers'] as const;
 
-/** Of a container or init container: their names are unique among both. */
+/** The image of a container or init container: their names are unique among both. */
 export function imageIn({ spec }: PodTemplate, name: string): string | undefined {
   const all = lists.flatMap((list) => arr(obj(spec)[list]));
   const image = all.find((container) => container['name'] === name)?.['image'];
@@ -34,11 +34,13 @@ function withImage(template: PodTemplate, name: string, image: string): PodTempl
 interface Ran {
   revision: Revision;
   image: string;
-  /** In words: by what it is known. */
+  /** The evidence that it ran, as text. */
   known: string;
 }
 
-/** What its own pods run now, or ran as long as this process watched: by nothing else is an image known to run here. */
+/**
+ * The image that its own pods run now, or ran while this process watched. Nothing else proves that an image runs here.
+ */
 function ranIn(revision: Revision, container: string, { rollout, pods }: Scene, deps: DeriveDeps): Ran | undefined {
   const image = imageIn(revision.template, container);
   if (!image) return undefined;
@@ -62,7 +64,7 @@ function ranIn(revision: Revision, container: string, { rollout, pods }: Scene, 
     : undefined;
 }
 
-/** Whether another image is all that its newest pods lack. */
+/** Whether the image is all that its newest pods wait for. */
 const waitsOnlyForImages = ({ pods }: Scene, uid: string): boolean =>
   pods
     .filter((pod) => isLiving(pod) && pod.pod.owner?.uid === uid && !pod.pod.ready)
@@ -73,8 +75,9 @@ const waitsOnlyForImages = ({ pods }: Scene, uid: string): boolean =>
     );
 
 /**
- * The last image that ran in this workload, where going back a whole revision is no way: the one before has the same
- * trouble, or did not bring it. Nothing at all of what is no Deployment, or paused: that is said already.
+ * The last image that ran in this workload, if going back a whole revision is no solution: the revision before has the
+ * same trouble, or the newest did not bring it. Empty for anything but a Deployment, and for a paused one: the undo's
+ * refusal says that already.
  */
 export function imageFix(scene: Scene, waiting: readonly Culprit[], deps: DeriveDeps): Fix[] {
   const { object, deployment, revisions } = scene.rollout;
@@ -89,10 +92,10 @@ export function imageFix(scene: Scene, waiting: readonly Culprit[], deps: Derive
   if (!waitsOnlyForImages(scene, newest.view.uid))
     return [{ refused: 'its new pods have other trouble as well, so another image alone may not help' }];
   const current = imageIn(newest.template, container);
-  // The newest among them: what ran before, and cannot be pulled now, is no reason to go further back.
+  // The newest of them: if an image ran before and cannot be pulled now, that is no reason to go further back.
   const ran = revisions.map((revision) => ranIn(revision, container, scene, deps)).find((one) => one !== undefined);
   if (!ran) return [{ refused: `no image of ${container} is known to have run in it` }];
-  if (ran.image === current) return []; // that the newest revision did not bring it is said already
+  if (ran.image === current) return []; // the undo's refusal says already that the newest revision did not bring it
   if (waiting.some((one) => one.container.image === ran.image))
     return [{ refused: `the last image of ${container} that ran in it cannot be pulled either` }];
   const { name, uid } = object.metadata;

@@ -6,7 +6,7 @@ import { counted } from '../../lib/text.ts';
 import type { DeriveDeps } from '../derive.ts';
 import { type Fix, isLiving, type Scene, someOf } from '../scene.ts';
 
-/* A pod that is made anew: by an eviction, so that disruption budgets hold. Who may be evicted at all the action says. */
+/* Replaces a pod by an eviction, so that disruption budgets hold. The action decides which pods may be evicted. */
 
 const deletion = ({ pod: { name, uid } }: PodFacts, why: string): Fix => ({
   action: deletePod as never,
@@ -14,13 +14,13 @@ const deletion = ({ pod: { name, uid } }: PodFacts, why: string): Fix => ({
   why,
 });
 
-/** Of the same revision: what runs in them is the same as in the one that crashes. */
+/** Pods of the same revision run the same as the one that crashes. */
 const runsTheSame = (one: PodFacts, other: PodFacts): boolean =>
   one.revision === other.revision && one.pod.owner?.uid === other.pod.owner?.uid;
 
 /**
- * One that crashes among others that run the same and are well: then it is this pod, and not what it runs. Nothing at all
- * where there is only one pod.
+ * One pod crashes among others that run the same and are healthy: then the cause is this pod, and not what it runs.
+ * Empty if there is only one pod.
  */
 export function crashingPodFix({ pods }: Scene, { nowMs }: DeriveDeps): Fix[] {
   const living = pods.filter(isLiving);
@@ -47,11 +47,11 @@ export function crashingPodFix({ pods }: Scene, { nowMs }: DeriveDeps): Fix[] {
   ];
 }
 
-/** What its template asks for a new pod would ask for again. */
+/** A new pod would ask for the same again, because the template does. */
 const asAsked: ReadonlySet<string> = new Set(['CreateContainerConfigError']);
 const isNotMade = (waiting = ''): boolean => asAsked.has(waiting) || waiting === 'CreateContainerError';
 
-/** A pod that its node could not set up: a new one may do better, perhaps on another node. */
+/** A pod that its node could not set up: a new one may work, perhaps on another node. */
 export function stuckPodFix({ pods }: Scene, named: readonly PodFacts[]): Fix {
   const stuck = named.filter(
     ({ pod, containers }) => waitsForSetup(pod) || containers.some(({ state }) => isNotMade(state.waiting)),

@@ -9,14 +9,14 @@ import { type Fix, isLiving, type Scene, someOf } from '../scene.ts';
 
 const isRestartable = (kind = ''): kind is RolledOutKind => (rolledOutKinds as readonly string[]).includes(kind);
 
-/** Every container that should run does. */
+/** Every container that should run does run. */
 const isUp = ({ pod, containers }: PodFacts): boolean =>
   pod.phase === 'Running' &&
   containers.every(({ state }) => state.isInit === true || state.runningSinceMs !== undefined);
 
 const is = (n: number): string => (n === 1 ? 'is' : 'are');
 
-/** Why new pods of the same would hardly help; undefined when all run, none is ready and none restarts. */
+/** Why new pods of the same version would hardly help; undefined if all run, none is ready and none restarts. */
 function whyNot({ workload, pods }: Scene, nowMs: number): string | undefined {
   const living = pods.filter(isLiving);
   const all = living.length;
@@ -33,7 +33,7 @@ function whyNot({ workload, pods }: Scene, nowMs: number): string | undefined {
   return undefined;
 }
 
-/** New pods of the same version, for those that hang: only if all run, are unready and do not restart. */
+/** New pods of the same version, for pods that hang: only if all run, are unready and do not restart. */
 export function restartFix(scene: Scene, { nowMs }: DeriveDeps): Fix {
   const { kind, metadata } = scene.workload.object;
   if (!isRestartable(kind)) return { refused: `a ${kind ?? 'workload'} is not restarted by a tap` };

@@ -3,18 +3,18 @@ import { imageReasons } from '../../health/event-words.ts';
 import { hasCrashedLately, isCrashing, isFinished, keepsCrashing } from '../../health/pod.ts';
 import type { PodView } from '../../kube/views.ts';
 
-/** One way of failing, as far as an undo has to know it. */
+/** One kind of failure, as far as an undo needs to know it. */
 export interface RevisionTrouble {
   /** A pod of the newest revision has it, or had it a moment ago. */
   has(pod: PodView, nowMs: number): boolean;
-  /** A pod of an older revision has it for certain: then no rollout brought it. */
+  /** A pod of an older revision certainly has it: then no rollout brought it. */
   hadBefore(pod: PodView, nowMs: number): boolean;
-  /** Why the newest revision cannot have brought it, by what it changed; undefined when it may have. */
+  /** Why the newest revision cannot have brought it, from what it changed; undefined if it may have. */
   notBroughtBy?(newest: Revision, previous: Revision): string | undefined;
   words: {
     /** "pods of an older revision ..." */
     before: string;
-    /** When no pod of the newest revision has it. */
+    /** The text if no pod of the newest revision has it. */
     none: string;
     /** "... which is another trouble than ..." */
     noun: string;
@@ -30,7 +30,7 @@ export const crash: RevisionTrouble = {
 const wasKilledForMemory = ({ containers }: PodView): boolean =>
   containers.some(({ ended }) => ended?.reason === 'OOMKilled');
 
-/** The newest revision must have made it hungrier, or its plate smaller. */
+/** The newest revision must have made it use more memory, or lowered its limit. */
 export const memoryKill = (notBroughtBy: NonNullable<RevisionTrouble['notBroughtBy']>): RevisionTrouble => ({
   has: (pod, nowMs) => wasKilledForMemory(pod) && crash.has(pod, nowMs),
   hadBefore: (pod, nowMs) => wasKilledForMemory(pod) && crash.hadBefore(pod, nowMs),
@@ -59,7 +59,7 @@ export const imagePull = (notBroughtBy: NonNullable<RevisionTrouble['notBroughtB
   },
 });
 
-/** Of a missing reference only events tell for volumes: `waits` are the pods that were seen to wait. */
+/** For volumes, only Events show a missing reference: `waits` selects the pods that were seen waiting. */
 export const configMissing = (
   waits: (pod: PodView) => boolean,
   notBroughtBy: NonNullable<RevisionTrouble['notBroughtBy']>,

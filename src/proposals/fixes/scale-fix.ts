@@ -11,7 +11,7 @@ import { type Fix, isLiving, nothingSafe, type Scene } from '../scene.ts';
 const recentlyMs = 3_600_000;
 const scalable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
 
-/** What its last scaling was, for those to whom nothing is offered. */
+/** A text about its last scaling, for the case that nothing is offered. */
 function scaledInWords({ workload: { object } }: Scene, nowMs: number): string | undefined {
   const scaler = lastScalerOf(object);
   const isRecent =
@@ -21,7 +21,7 @@ function scaledInWords({ workload: { object } }: Scene, nowMs: number): string |
 
 const inWords = ({ from, to, atMs }: Scaled): string => `it was scaled ${from} → ${to} at ${iso(atMs)}`;
 
-/** Why the scale-up is not what its pods wait for; undefined when it is. */
+/** Why the scale-up is not the reason that its pods wait; undefined if it is. */
 function notCausedBy({ from, to, atMs }: Scaled, { pods }: Scene, waiting: readonly PodFacts[]): string | undefined {
   const scaled = inWords({ from, to, atMs });
   if (from >= to) return `${scaled}, which was no scale-up`;
@@ -35,7 +35,9 @@ function notCausedBy({ from, to, atMs }: Scaled, { pods }: Scene, waiting: reado
   return undefined;
 }
 
-/** Back to as many as there were, if a recent scale-up brought pods for which there is no node, and nobody else sets how many there are. */
+/**
+ * Back to the earlier number, if a recent scale-up brought pods that find no node, and nothing else sets the replicas.
+ */
 export async function scaleFix(scene: Scene, waiting: readonly PodFacts[], { nowMs }: DeriveDeps): Promise<Fix> {
   const { workload, reader } = scene;
   const { kind = '', metadata } = workload.object;

@@ -15,7 +15,10 @@ import type { DeriveDeps } from '../derive.ts';
 import type { Fix, Scene, WayBack } from '../scene.ts';
 import { crash, type RevisionTrouble } from './revision-trouble.ts';
 
-/** How many pods a template replaces that is, or nearly is, an older revision's: those that still run just that stay. */
+/**
+ * How many pods are replaced by a template that is, or nearly is, an older revision's. Pods that still run exactly that
+ * revision stay.
+ */
 export function replacedBy(
   kind: RolledOutKind,
   next: PodTemplate,
@@ -36,13 +39,13 @@ interface UndoFacts {
   history: History;
   stableForMs: number;
   nowMs: number;
-  /** Default: it crashes. */
+  /** Default: a crash. */
   trouble?: RevisionTrouble;
 }
 
 /**
- * How long a revision is known to have been healthy: as this process saw it, or by its pods' own words now. The words
- * of those that are left say nothing of those that are not: once it was seen to be short, only what was seen counts.
+ * How long a revision is known to have been healthy: as this process saw it, or as its pods report now. The remaining
+ * pods say nothing about those that are gone: once the revision was seen short of pods, only what was seen counts.
  */
 export function healthyMs(
   { view }: Revision,
@@ -57,7 +60,10 @@ export function healthyMs(
   return Math.max(seen, now);
 }
 
-/** Most of its pods, all the while: one that never came up is another trouble than what is new now. */
+/**
+ * Most of its pods served for this long, without a break. A single pod that never came up is other trouble than the new
+ * one.
+ */
 const longServiceMs = 600_000;
 const servedLong = ({ view }: Revision, { history, nowMs }: UndoFacts): boolean =>
   history.longestServingMs(view.uid, nowMs) >= longServiceMs;
@@ -68,7 +74,7 @@ function kept(kind: string | undefined): string {
   return revisioned.has(kind) ? 'none is kept' : `a ${kind} keeps none`;
 }
 
-/** Pure. Undo only what the newest revision brought, and only to one that is known to have been healthy. */
+/** Pure. Undo only what the newest revision brought, and only to a revision that is known to have been healthy. */
 export function proposeUndo(facts: UndoFacts): WayBack {
   const { workload, stableForMs, nowMs, trouble = crash } = facts;
   const { deployment, revisions, pods } = workload;
@@ -93,13 +99,16 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   if (healthyMs(newest, facts) >= windowMs('CrashLoop', stableForMs, livedMs) || servedLong(newest, facts))
     return { refused: `revision ${newest.view.revision} itself ran healthy before, so the rollout did not bring it` };
   const ranMs = healthyMs(previous, facts);
-  // One that broke off before must have held for longer than that.
+  // A revision that broke before must have held for longer than that.
   if (ranMs < windowMs('CrashLoop', stableForMs, facts.history.brokenAfterMs(previous.view.uid)))
     return { refused: `revision ${previous.view.revision} was not seen healthy, so going back may not help` };
   return { revision: previous.view.revision, from: newest.view.revision, ranMs };
 }
 
-/** The undo of the newest rollout, if that brought this trouble and the revision before was healthy; else why not. */
+/**
+ * The undo of the newest rollout, if that brought this trouble and the revision before was healthy; otherwise the
+ * reason why not.
+ */
 export function undoFix({ rollout }: Scene, { history, config, nowMs }: DeriveDeps, trouble: RevisionTrouble): Fix {
   const way = proposeUndo({ workload: rollout, history, stableForMs: config.recovery.stableFor, nowMs, trouble });
   if ('refused' in way) return way;
