@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { iso, systemClock } from '../../../src/lib/clock.ts';
+import { backoffMs, iso, systemClock, untilAborted } from '../../../src/lib/clock.ts';
 
 test('a sleep ends by itself and leaves no listener', async () => {
   const { signal } = new AbortController();
@@ -28,3 +28,26 @@ test('a sleep longer than a timer can hold does not end at once', async () => {
 });
 
 test('a time is written as Kubernetes writes it', () => assert.equal(iso(0), '1970-01-01T00:00:00.000Z'));
+
+test('work is waited for until the signal aborts, and no longer', async () => {
+  const never = new Promise<never>(() => {});
+  const { signal } = new AbortController();
+  assert.equal(await untilAborted(Promise.resolve(7), signal), 7);
+  await assert.rejects(untilAborted(Promise.reject(new Error('boom')), signal), /boom/);
+  await assert.rejects(untilAborted(never, AbortSignal.abort(new Error('stopped'))), /stopped/);
+  const stop = new AbortController();
+  const waiting = untilAborted(never, stop.signal);
+  stop.abort(new Error('stopped later'));
+  await assert.rejects(waiting, /stopped later/);
+});
+
+test('retries double from half a second to half a minute, with jitter', () => {
+  assert.deepEqual(
+    [1, 2, 3, 7, 8, 2000].map((failures) => backoffMs(failures, () => 1)),
+    [500, 1000, 2000, 30_000, 30_000, 30_000],
+  );
+  assert.equal(
+    backoffMs(1, () => 0),
+    250,
+  );
+});

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { authorise as judge } from '../../../src/approvals/press.ts';
 import type { PressFacts } from '../../../src/approvals/rules.ts';
 import { verbs } from '../../../src/approvals/verbs.ts';
@@ -244,3 +244,26 @@ for (const { name, facts } of allowed) {
     assert.equal(verdict.ok ? 'allowed' : verdict.reason, 'allowed');
   });
 }
+
+describe('a proposal without a preview, and odd messages', () => {
+  const nowMs = Date.parse(at('02:14:14'));
+  const by = 'telegram:123456789';
+  const place = { chat: '-100500' };
+  const withoutPreview = aFix();
+  delete withoutPreview.status!.preview;
+
+  const refusals: [string, Remediation, string][] = [
+    ['rehearsed, but nothing to show for it', withoutPreview, 'NotRehearsed'],
+    ['it failed before anybody decided', aFix({ phase: 'Failed' }), 'AlreadyOver'],
+    ['it is being applied, whatever the approval says', aFix({ phase: 'Applying' }), 'AlreadyOver'],
+    ['there is no action, whatever the phase says', aNotice({ phase: 'Proposed' }), 'AlreadyOver'],
+  ];
+  for (const [name, fix, reason] of refusals)
+    test(`refused: ${name}`, () => {
+      const press = { channel: 'telegram', by, name: 'x', place, message: '4711', data: '' } as const;
+      const payload = { verb: 'a', uid: fix.metadata.uid, shown: shownHash(fix) } as const;
+      const facts = { press, payload, fix, notice: aNoticeOf([fix]), armed: undefined, config: aConfig() };
+      const verdict = judge({ ...facts, nowMs, timeZone: 'UTC' }, verbs.a.rules);
+      assert.equal(!verdict.ok && verdict.reason, reason);
+    });
+});

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ActionContext, markAnnotation, type ActionPlan } from '../../../src/actions/action.ts';
+import { type ActionContext, type ActionPlan, markAnnotation } from '../../../src/actions/action.ts';
+import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
+import { perform } from '../../../src/actions/perform.ts';
+import { rolloutUndo } from '../../../src/actions/rollout-undo.ts';
 import { actions, createTargetReader, parseAction } from '../../../src/actions/table.ts';
 import { actionNames } from '../../../src/config/schema.ts';
 import type { ApiError, KubeObject } from '../../../src/kube/api.ts';
-import type { World } from '../controller/world.ts';
+import { quotaWorld, undoWorld, type World } from '../controller/world.ts';
 import { subjects } from './subjects.ts';
-import { perform } from '../../../src/actions/perform.ts';
 
 /* What every action promises, whatever it does. */
 
@@ -190,3 +192,38 @@ for (const [name, { type, make, target, otherwise, owns, gitOps }] of Object.ent
     });
   });
 }
+
+const context = ({ server }: World) => ({ namespace: 'shop', fixUid: 'f', reader: server.client() });
+function undo(world: World, uid = world.server.get('Deployment', 'shop', 'checkout')!.metadata.uid) {
+  const params = { kind: 'Deployment' as const, name: 'checkout', uid, toRevision: 1 };
+  return {
+    prepare: () => rolloutUndo.prepare(params, context(world)),
+    inspect: (before: string) => rolloutUndo.inspect(params, before, context(world)),
+  };
+}
+function deletion(world: World) {
+  const { uid } = world.server.get('ResourceQuota', 'shop', 'tight')!.metadata;
+  return deleteResourceQuota.prepare({ name: 'tight', uid }, context(world));
+}
+async function planned(prepared: ReturnType<typeof deletion>): Promise<ActionPlan> {
+  const plan = await prepared;
+  assert.ok(plan.ok);
+  return plan;
+}
+
+test('both writes stand under the uid and the resourceVersion that were read', async () => {
+  const quotas = quotaWorld();
+  const quota = quotas.server.get('ResourceQuota', 'shop', 'tight')!.metadata;
+  const { write } = await planned(deletion(quotas));
+  assert.deepEqual(write.do === 'delete' && write.preconditions, {
+    uid: quota.uid,
+    resourceVersion: quota.resourceVersion,
+  });
+  const world = undoWorld();
+  const { uid, resourceVersion } = world.server.get('Deployment', 'shop', 'checkout')!.metadata;
+  const patch = (await planned(undo(world).prepare())).write;
+  assert.deepEqual(patch.do === 'patch' && patch.body.slice(0, 2), [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+  ]);
+});

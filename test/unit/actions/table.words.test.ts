@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markAnnotation, type ActionPlan } from '../../../src/actions/action.ts';
+import { type ActionPlan, markAnnotation } from '../../../src/actions/action.ts';
+import { perform } from '../../../src/actions/perform.ts';
 import { actionOf, parseAction } from '../../../src/actions/table.ts';
 import { restartedAt } from '../../../src/actions/template.ts';
 import {
@@ -15,7 +16,6 @@ import {
   undoWorldOf,
 } from '../controller/action-worlds.ts';
 import { good, type World } from '../controller/world.ts';
-import { perform } from '../../../src/actions/perform.ts';
 
 /* What a person reads before approving, how to put it back, and what is there afterwards. */
 

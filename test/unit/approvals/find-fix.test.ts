@@ -7,6 +7,48 @@ import { reminderAnnotation } from '../../../src/notices/plan/reminder.ts';
 import { aFix, aQuotaFix, at, condition } from '../../support/fixes.ts';
 import { aChat } from './chat.ts';
 
+const which: [string, Remediation[], string, Partial<Command>, RegExp][] = [
+  ['a name that nothing has', [aFix()], 'ack frontend', {}, /^There is nothing called frontend here/],
+  [
+    'a reply to a card of two',
+    [aFix(), aFix({ n: 2, name: 'web' })],
+    'ack',
+    { replyTo: '4711' },
+    /^Say which: shop\/checkout-3f9a1c-1, shop\/web-3f9a1c-2/,
+  ],
+  [
+    'one name in two namespaces',
+    [aFix(), aFix({ n: 2, namespace: 'pay' })],
+    'ack checkout',
+    {},
+    /^Say which: shop\/checkout-3f9a1c-1, pay\/checkout-3f9a1c-2/,
+  ],
+];
+for (const [name, fixes, line, over, say] of which)
+  test(`which one: ${name}`, async () => {
+    const chat = aChat('telegram', fixes);
+    const answer = await chat.write(line, over);
+    assert.match(answer.say, say);
+    assert.deepEqual([answer.alert, chat.annotations(), chat.audit.length], [true, undefined, 1]);
+  });
+
+test('a name in a reply to a card of two says which', async () => {
+  const chat = aChat('telegram', [aFix(), aFix({ n: 2, name: 'web' })]);
+  assert.match((await chat.reply('reject checkout known')).say, /^Rejected/);
+  assert.equal(chat.approval().note, 'known');
+});
+
+test('a proposal that another one replaced is not approved by its workload’s name', async () => {
+  const old = aFix({ phase: 'Superseded' });
+  const next = aFix({ n: 2, spec: { follows: { name: old.metadata.name, uid: old.metadata.uid } } });
+  assert.match((await aChat('telegram', [old, next]).write('show checkout')).show!.rest!, /checkout-3f9a1c-2$/);
+});
+
+test('one that nobody was told of here cannot be decided here', async () => {
+  const chat = aChat('telegram', [aFix()], { told: [aFix({ n: 9, name: 'other' })] });
+  assert.match((await chat.write('approve checkout')).say, /does not know this message here/);
+});
+
 const api = aFix({ n: 1, name: 'api' });
 const web = aFix({ n: 2, name: 'web' });
 const payments = aFix({ n: 3, name: 'payments' });

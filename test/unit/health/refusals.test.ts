@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
 import { isShort, otherOwners, refusalBy, refusalsIn, refusalsOf, saysQuota } from '../../../src/health/refusals.ts';
 import type { EventView } from '../../../src/kube/views.ts';
-import { RetryLater } from '../../../src/lib/errors.ts';
 import { anEvent, aReplicaSet } from '../../support/views.ts';
-import { quotaWorld } from '../controller/world.ts';
 
 const refusal = (quota: string) => `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1`;
 const messages = [
@@ -103,46 +100,3 @@ for (const { kind, want, ...rest } of shortages) {
     assert.equal(isShort(kind, { metadata: meta, ...rest } as never), want);
   });
 }
-
-test('a quota that has room for everybody at this moment is no verdict: ask again', async () => {
-  const { server, fix } = quotaWorld();
-  for (const name of ['api-5bbc', 'web-5bbc'])
-    server.change('ReplicaSet', 'shop', name, { status: { conditions: [] } });
-  const { metadata } = server.seed('StatefulSet', 'shop', {
-    metadata: { name: 'db' },
-    spec: { replicas: 2 },
-    status: {},
-  });
-  const involvedObject = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid: metadata.uid };
-  const message = `${refusal('tight')}, limited: pods=1`;
-  server.seed('Event', 'shop', { metadata: { name: 'db.1' }, reason: 'FailedCreate', message, involvedObject });
-  server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '0' } } });
-  const { uid } = server.get('ResourceQuota', 'shop', 'tight')!.metadata;
-  const context = { namespace: 'shop', fixUid: fix().metadata.uid, reader: server.client() };
-  await assert.rejects(deleteResourceQuota.prepare({ name: 'tight', uid }, context), RetryLater);
-});
-
-test('a StatefulSet refused by the quota is found in the live cluster, and the quota can be put back', async () => {
-  const { server, fix } = quotaWorld();
-  const { metadata } = server.seed('StatefulSet', 'shop', {
-    metadata: { name: 'db' },
-    spec: { replicas: 2 },
-    status: {},
-  });
-  const involvedObject = { kind: 'StatefulSet', name: 'db', namespace: 'shop', uid: metadata.uid };
-  const event = { metadata: { name: 'db.1' }, reason: 'FailedCreate', message: refusal('tight'), involvedObject };
-  server.seed('Event', 'shop', event);
-  const { uid } = server.get('ResourceQuota', 'shop', 'tight')!.metadata;
-  const context = { namespace: 'shop', fixUid: fix().metadata.uid, reader: server.client() };
-  const prepared = await deleteResourceQuota.prepare({ name: 'tight', uid }, context);
-  assert.ok(prepared.ok);
-  assert.deepEqual(
-    prepared.blocked.map(({ kind, name }) => `${kind}/${name}`),
-    ['ReplicaSet/api-5bbc', 'ReplicaSet/web-5bbc', 'StatefulSet/db'],
-  );
-  assert.equal(
-    prepared.undo,
-    "kubectl -n shop create -f - <<'EOF'\n" +
-      '{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"tight"},"spec":{"hard":{"pods":"1"}}}\nEOF',
-  );
-});
