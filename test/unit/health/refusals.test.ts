@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { isShort, otherOwners, refusalBy, refusalsIn, refusalsOf, saysQuota } from '../../../src/health/refusals.ts';
-import type { EventView } from '../../../src/kube/views.ts';
+import { describe, test } from 'node:test';
+import {
+  isShort,
+  otherOwners,
+  quotaHealth,
+  quotaIn,
+  refusalBy,
+  refusalsIn,
+  refusalsOf,
+  rolloutTroubles,
+  saysQuota,
+  standingRefusals,
+  wouldFit,
+} from '../../../src/health/refusals.ts';
+import type { Trouble } from '../../../src/health/trouble.ts';
+import { type EventView, viewDeployment } from '../../../src/kube/views.ts';
 import { anEvent, aReplicaSet } from '../../support/views.ts';
 
 const refusal = (quota: string) => `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1`;
@@ -100,3 +113,134 @@ for (const { kind, want, ...rest } of shortages) {
     assert.equal(isShort(kind, { metadata: meta, ...rest } as never), want);
   });
 }
+
+test('a quota names each workload once, however many of its ReplicaSets are refused', () => {
+  const owner = {
+    kind: 'ReplicaSet',
+    uid: 'u',
+    workload: 'Deployment/api',
+    ready: 1,
+    desired: 3,
+    refusal: '',
+    fits: false,
+  };
+  const live = quotaHealth(true, [
+    { ...owner, name: 'api-1' },
+    { ...owner, name: 'api-2' },
+  ]);
+  assert.deepEqual(live.affected, ['Deployment/api']);
+  assert.equal(live.why, '1 workload is refused pods');
+  assert.equal(quotaHealth(true, []).healthy, true);
+  assert.equal(quotaHealth(false, []).gone, true);
+});
+
+describe('who is refused, and who has room again', () => {
+  const refusal = (quota: string) => `exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
+  const fits: [string, string, object, boolean][] = [
+    ['as it was', refusal('q'), { hard: { pods: '1' }, used: { pods: '1' } }, false],
+    ['the limit was raised', refusal('q'), { hard: { pods: '2' }, used: { pods: '1' } }, true],
+    ['others left', refusal('q'), { hard: { pods: '1' }, used: { pods: '0' } }, true],
+    ['it no longer limits that at all', refusal('q'), { hard: { services: '1' }, used: {} }, true],
+    ['nobody knows what is used', refusal('q'), { hard: { pods: '9' }, used: {} }, false],
+    ['what was asked for is not said', 'exceeded quota: q', { hard: { pods: '9' }, used: { pods: '0' } }, false],
+    [
+      'to the last crumb',
+      'requested: cpu=100m, used: cpu=0, limited: cpu=200m',
+      { hard: { cpu: '300m' }, used: { cpu: '200m' } },
+      true,
+    ],
+    [
+      'one limit of two',
+      'requested: cpu=1,pods=1, used: cpu=1,pods=1, limited: cpu=1,pods=1',
+      { hard: { cpu: '4', pods: '1' }, used: { cpu: '1', pods: '1' } },
+      false,
+    ],
+  ];
+  for (const [name, words, counts, want] of fits)
+    test(`a refused pod would ${want ? '' : 'not '}fit now: ${name}`, () =>
+      assert.equal(wouldFit(words, counts), want));
+
+  const shortages: [string, object, object, boolean][] = [
+    ['Job', {}, { conditions: [{ type: 'Failed', status: 'True' }] }, false],
+    ['Job', {}, { conditions: [{ type: 'Failed', status: 'False' }] }, true],
+    ['Job', {}, { active: 1 }, false],
+    ['Job', {}, { conditions: [{ type: 'Complete', status: 'True' }] }, false],
+    ['CronJob', {}, {}, true],
+    ['CronJob', { suspend: true }, {}, false],
+    ['StatefulSet', {}, { replicas: 0 }, true],
+  ];
+  for (const [kind, spec, status, want] of shortages)
+    test(`a ${kind} with ${JSON.stringify({ spec, status })} is ${want ? '' : 'not '}short of pods`, () =>
+      assert.equal(isShort(kind, { metadata: {}, spec, status } as never), want));
+
+  test('a quota is meant by its whole name, and by owners only', () => {
+    assert.equal(saysQuota(refusal('tight-2'), 'tight'), false);
+    const event = anEvent({ reason: 'FailedCreate', message: refusal('tight') });
+    assert.deepEqual(otherOwners(refusalsIn([event])), [], 'a pod owns no pods');
+  });
+
+  test('a quota has room when it has room for everybody whom it refused', () => {
+    const owner = { kind: 'StatefulSet', name: 'db', uid: 'u', ready: 0, desired: 1, refusal: '' };
+    const hasRoom = (...fits: boolean[]): boolean =>
+      quotaHealth(
+        true,
+        fits.map((one, n) => ({ ...owner, workload: `StatefulSet/${n}`, fits: one })),
+      ).hasRoom;
+    assert.deepEqual(
+      [hasRoom(true, true), hasRoom(true, false), hasRoom(false), hasRoom()],
+      [true, false, false, false],
+    );
+  });
+
+  test('a refusal is history once the very pod is there; that another one is says nothing', () => {
+    const refusals = ['db-2', 'db-0'].map(
+      (pod) => `create Pod ${pod} failed error: pods "${pod}" is forbidden: exceeded quota: q`,
+    );
+    const owner = { kind: 'StatefulSet', name: 'db', uid: 'u', refusals };
+    assert.deepEqual(standingRefusals(owner, new Set(['db-0', 'db-1'])), [refusals[0]]);
+    assert.deepEqual(standingRefusals({ ...owner, refusals: ['words of another kind'] }, new Set(['db-0'])), [
+      'words of another kind',
+    ]);
+  });
+});
+
+describe('a rollout that misses its deadline', () => {
+  const meta = { name: 'x', namespace: 'shop', uid: 'u' };
+  const inWords = (found: readonly Trouble[]): string =>
+    found
+      .map(({ class: failureClass, cause, reason }) => `${failureClass}${cause ? `(${cause.name})` : ''}: ${reason}`)
+      .join();
+  const condition = (type: string, status: string, reason = 'R') => ({
+    type,
+    status,
+    reason,
+    message: 'm',
+    lastTransitionTime: '2026-11-16T03:00:00Z',
+  });
+
+  const late = condition('Progressing', 'False', 'ProgressDeadlineExceeded');
+  const rollouts: [string, object, object[], string][] = [
+    ['under way', {}, [condition('Progressing', 'True')], ''],
+    ['past its deadline', {}, [late], 'RolloutStuck: ProgressDeadlineExceeded'],
+    ['past its deadline, and scaled to zero', { replicas: 0 }, [late], ''],
+    ['past its deadline, and paused', { paused: true }, [late], ''],
+    [
+      'without a ReplicaSet',
+      {},
+      [condition('Progressing', 'False', 'ReplicaSetCreateError')],
+      'CreateRejected: ReplicaSetCreateError',
+    ],
+  ];
+  for (const [name, spec, conditions, want] of rollouts)
+    test(`a rollout ${name}: ${want || 'nothing'}`, () =>
+      assert.equal(
+        inWords(rolloutTroubles(viewDeployment({ metadata: meta, spec, status: { conditions } } as never)!)),
+        want,
+      ));
+});
+
+test('a quota is named to its last character, and not one more', () => {
+  assert.equal(quotaIn('exceeded quota: team-b.small, requested'), 'team-b.small');
+  assert.equal(quotaIn('exceeded quota: team'), 'team');
+  assert.equal(quotaIn('exceeded quota: Team!, requested'), undefined);
+});

@@ -77,3 +77,19 @@ test('a target is not told of what nobody approved', async () => {
   assert.equal(world.phase(), 'Expired');
   assert.deepEqual(toldOf(world, 'Deployment'), []);
 });
+
+test('of what was not confirmed the target is told, too', async () => {
+  const world = undoWorld();
+  world.start({}, { derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: 'no' }) });
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(3_000);
+  assert.equal(world.phase(), 'Failed');
+  const about = world.server
+    .list('Event')
+    .filter((event) => (event['involvedObject'] as { kind: string }).kind === 'Deployment');
+  assert.deepEqual(
+    about.map((event) => event['reason']),
+    ['FixApproved', 'FixFailed'],
+  );
+});

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { quotaIn } from '../../../src/health/refusals.ts';
-import { viewEvent } from '../../../src/kube/views.ts';
-import { detectEvent, readEvent } from '../../../src/signals/detect.ts';
-import { anEvent } from '../../support/views.ts';
+import type { KubeObject } from '../../../src/kube/api.ts';
+import { viewDeployment, viewEvent, viewJob, viewNode, viewSet } from '../../../src/kube/views.ts';
+import {
+  detectDeployment,
+  detectEvent,
+  detectJob,
+  detectNode,
+  detectPod,
+  detectSet,
+  readEvent,
+} from '../../../src/signals/detect.ts';
+import type { Signal } from '../../../src/signals/signal.ts';
+import { createSurroundings } from '../../../src/signals/surroundings.ts';
+import { anEvent, aPod, crashing } from '../../support/views.ts';
 
 const read = (file: string) =>
   JSON.parse(readFileSync(new URL(`../../fixtures/recorded/${file}`, import.meta.url), 'utf8')).items;
@@ -207,12 +217,6 @@ for (const [name, event, want] of events)
     assert.equal([failureClass, cause && `${cause.kind}/${cause.name}`].filter(Boolean).join(' '), want);
   });
 
-test('a quota is named to its last character, and not one more', () => {
-  assert.equal(quotaIn('exceeded quota: team-b.small, requested'), 'team-b.small');
-  assert.equal(quotaIn('exceeded quota: team'), 'team');
-  assert.equal(quotaIn('exceeded quota: Team!, requested'), undefined);
-});
-
 test('recorded events of a real cluster: the class of each object that was in trouble', () => {
   const found = new Map<string, Set<string>>();
   for (const event of [...read('events.json'), ...read('node-events.json')]) {
@@ -247,13 +251,6 @@ test('recorded events of a real cluster: the class of each object that was in tr
   });
 });
 
-test('what a recorder has put together is what it was', () => {
-  const raw = { metadata: { name: 'e', uid: 'e', namespace: 'shop' }, involvedObject: { kind: 'Pod', name: 'p' } };
-  const view = (message: string) => viewEvent({ ...raw, message } as never)?.message;
-  assert.equal(view('(combined from similar events): Error: ImagePullBackOff'), 'Error: ImagePullBackOff');
-  assert.equal(view('not (combined from similar events): at all'), 'not (combined from similar events): at all');
-});
-
 const extra = [
   { reason: 'BackupFailed', class: 'BackupFailed', severity: 'warning' as const, for: 60_000 },
   { reason: 'Unhealthy', class: 'Ours', severity: 'warning' as const, for: 60_000 },
@@ -277,23 +274,6 @@ test('an event about a node is of no namespace, wherever it is kept', () => {
   assert.equal(detectEvent(anEvent({ reason: 'BackupFailed', object }), extra)?.namespace, '');
 });
 
-/** Old recorders (kubelet, controllers) count up, new ones (the scheduler) keep a series; either leaves the other's fields out or null. */
-const created = { metadata: { name: 'e', uid: 'e', creationTimestamp: '2026-11-16T03:00:00Z' } };
-const times: [string, object, [count: number, last: string]][] = [
-  ['an old one, once', { count: 1, lastTimestamp: '2026-11-16T03:00:01Z' }, [1, '03:00:01']],
-  ['an old one, counted up', { count: 7, firstTimestamp: '2026-11-16T03:00:00Z', lastTimestamp: '2026-11-16T03:10:00Z', eventTime: null }, [7, '03:10:00']],
-  ['a new one, once', { eventTime: '2026-11-16T03:00:02.123456Z', lastTimestamp: null, firstTimestamp: null }, [1, '03:00:02']],
-  ['a new one, in a series', { eventTime: '2026-11-16T03:00:02.123456Z', series: { count: 9, lastObservedTime: '2026-11-16T03:20:00.654321Z' } }, [9, '03:20:00']],
-  ['a new one that also counts as old', { count: 2, series: { count: 9, lastObservedTime: '2026-11-16T03:20:00Z' } }, [9, '03:20:00']],
-  ['one without any time of its own', { count: null }, [1, '03:00:00']],
-  ['absurd ones', { count: -1e300, series: { count: 'many', lastObservedTime: 'soon' }, lastTimestamp: 7 }, [1, '03:00:00']],
-]; // prettier-ignore
-for (const [name, over, want] of times)
-  test(`how often and when last: ${name}`, () => {
-    const view = viewEvent({ ...created, involvedObject: { kind: 'Pod', name: 'p' }, ...over } as never)!;
-    assert.deepEqual([view.count, new Date(view.lastSeenMs).toISOString().slice(11, 19)], want);
-  });
-
 const about = (over: object) =>
   readEvent({
     metadata: { name: 'e', uid: 'u', namespace: 'shop' },
@@ -315,3 +295,159 @@ const objects: [string, object, boolean][] = [
 for (const [what, over, isRead] of objects)
   test(`an event about ${what} is ${isRead ? 'read' : 'nobody’s'}`, () =>
     assert.equal(about(over) !== undefined, isRead));
+
+const nowMs = Date.parse('2026-11-16T03:12:00Z');
+const condition = (
+  type: string,
+  status: string,
+  reason: string,
+  message = '',
+  lastTransitionTime = '2026-11-16T03:11:00Z',
+) => ({ type, status, reason, message, lastTransitionTime });
+const raw = (spec: object, status: object, metadata: object = {}) =>
+  ({
+    metadata: { name: 'x', namespace: 'shop', uid: 'u', generation: 2, ...metadata },
+    spec,
+    status,
+  }) as unknown as KubeObject;
+const said = (signals: readonly Signal[]): string =>
+  signals
+    .map(
+      ({ class: failureClass, object, cause }) =>
+        `${failureClass} of ${object.kind}${cause ? ` by ${cause.kind}/${cause.name}` : ''}`,
+    )
+    .join('; ');
+
+const stuck = condition('Progressing', 'False', 'ProgressDeadlineExceeded');
+const refused = (message: string) => condition('ReplicaFailure', 'True', 'FailedCreate', message);
+const overQuota = 'pods "a" is forbidden: exceeded quota: tight, requested: pods=1';
+const deployments: [string, object, object[], string, object?][] = [
+  ['stuck', {}, [stuck], 'RolloutStuck of Deployment'],
+  ['refused by a quota', {}, [refused(overQuota)], 'QuotaExceeded of Deployment by ResourceQuota/tight'],
+  [
+    'refused by a policy, and stuck',
+    {},
+    [stuck, refused('denied')],
+    'RolloutStuck of Deployment; CreateRejected of Deployment',
+  ],
+  ['refused, and scaled to zero since', { replicas: 0 }, [refused('denied')], ''],
+  ['on its way out', {}, [stuck, refused('denied')], '', { deletionTimestamp: 'x' }],
+  [
+    'in a namespace that is being deleted',
+    {},
+    [refused('unable to create new content in namespace shop because it is being terminated')],
+    '',
+  ],
+];
+for (const [name, spec, conditions, want, metadata] of deployments)
+  test(`a Deployment ${name}: ${want || 'nothing'}`, () =>
+    assert.equal(said(detectDeployment(viewDeployment(raw(spec, { conditions }, metadata))!)), want));
+
+const one = { currentRevision: 'r-1', updateRevision: 'r-1', observedGeneration: 2 };
+const sets: [string, 'StatefulSet' | 'DaemonSet', object, object, object, string][] = [
+  ['with all its pods', 'StatefulSet', { replicas: 2 }, { ...one, replicas: 2 }, {}, ''],
+  ['that misses a pod', 'StatefulSet', { replicas: 2 }, { ...one, replicas: 1 }, {}, 'CreateRejected of StatefulSet'],
+  [
+    'between two pods of a rollout',
+    'StatefulSet',
+    { replicas: 2 },
+    { ...one, updateRevision: 'r-2', replicas: 1 },
+    {},
+    '',
+  ],
+  [
+    'whose controller has not caught up',
+    'StatefulSet',
+    { replicas: 2 },
+    { ...one, observedGeneration: 1, replicas: 1 },
+    {},
+    '',
+  ],
+  ['that is being deleted', 'StatefulSet', { replicas: 2 }, { ...one, replicas: 1 }, { deletionTimestamp: 'x' }, ''],
+  ['scaled to zero', 'StatefulSet', { replicas: 0 }, one, {}, ''],
+  [
+    'that misses a node',
+    'DaemonSet',
+    {},
+    { observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 2, updatedNumberScheduled: 2 },
+    {},
+    'CreateRejected of DaemonSet',
+  ],
+  [
+    'in the middle of an update',
+    'DaemonSet',
+    {},
+    { observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 2, updatedNumberScheduled: 1 },
+    {},
+    '',
+  ],
+];
+for (const [name, kind, spec, status, metadata, want] of sets)
+  test(`a ${kind} ${name}: ${want || 'nothing'}`, () =>
+    assert.equal(said(detectSet(viewSet(kind)(raw(spec, status, metadata))!)), want));
+
+const cronJob = { ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'c', controller: true }] }; // prettier-ignore
+const gaveUp = (at: string) => [condition('Failed', 'True', 'BackoffLimitExceeded', 'gave up', at)];
+const jobs: [string, object[], object, string][] = [
+  ['that works', [], {}, ''],
+  ['that is done', [condition('Complete', 'True', '')], {}, ''],
+  ['that gave up', gaveUp('2026-11-16T03:11:00Z'), {}, 'JobFailed of Job'],
+  ['that gave up last week', gaveUp('2026-11-09T03:11:00Z'), {}, ''],
+  ['of a CronJob that gave up last week', gaveUp('2026-11-09T03:11:00Z'), cronJob, 'JobFailed of Job'],
+  ['that is being deleted', gaveUp('2026-11-16T03:11:00Z'), { deletionTimestamp: 'x' }, ''],
+];
+for (const [name, conditions, metadata, want] of jobs)
+  test(`a Job ${name}: ${want || 'nothing'}`, () =>
+    assert.equal(said(detectJob(viewJob(raw({}, { conditions }, metadata))!, nowMs)), want));
+
+const silent = { conditions: [condition('Ready', 'Unknown', 'NodeStatusUnknown')] };
+const nodes: [string, object, string][] = [
+  ['that is silent', {}, 'NodeDown of Node'],
+  ['that was cordoned first', { unschedulable: true }, ''],
+  ['that the autoscaler removes', { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] }, ''],
+  ['with another taint', { taints: [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }] }, 'NodeDown of Node'],
+]; // prettier-ignore
+for (const [name, spec, want] of nodes)
+  test(`a node ${name}: ${want || 'nothing'}`, () => {
+    const signals = detectNode(viewNode(raw(spec, silent))!);
+    assert.equal(said(signals), want);
+    for (const { namespace } of signals) assert.equal(namespace, '');
+  });
+
+const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'd', controller: true };
+const around = (spec: object) => {
+  const { around, caches } = createSurroundings();
+  caches.nodes.set(viewNode(raw(spec, silent, { name: 'n-1' }))!);
+  return around;
+};
+const downN1 = around({});
+const onNodes: [string, ReturnType<typeof aPod>, string][] = [
+  ['on a node that is down', aPod({ node: 'n-1' }), 'NodeDown of Pod by Node/n-1'],
+  ['that crashed there', aPod({ node: 'n-1', ready: false, containers: [crashing] }), 'NodeDown of Pod by Node/n-1'],
+  ['that cannot leave it', aPod({ node: 'n-1', deleting: true }), 'NodeDown of Pod by Node/n-1'],
+  ['that was done before', aPod({ node: 'n-1', phase: 'Succeeded' }), ''],
+  ['elsewhere', aPod({ node: 'n-2' }), ''],
+  ['on no node yet', aPod(), ''],
+  ['of a DaemonSet there', aPod({ node: 'n-1', owner }), 'NodeDown of Pod by Node/n-1'],
+];
+for (const [name, pod, want] of onNodes)
+  test(`a pod ${name}: ${want || 'nothing'}`, () => assert.equal(said(detectPod(pod, nowMs, downN1)), want));
+
+test('a node that is drained takes with it what is left there, but not what never leaves it', () => {
+  const drained = around({ unschedulable: true });
+  assert.equal(said(detectPod(aPod({ node: 'n-1' }), nowMs, drained)), 'NodeDown of Pod by Node/n-1');
+  assert.equal(said(detectPod(aPod({ node: 'n-1', owner, ready: false }), nowMs, drained)), '');
+});
+
+const quota = 'Error creating: pods "a" is forbidden: exceeded quota: small, requested: pods=1';
+const job = { kind: 'Job', name: 'nightly', namespace: 'shop', uid: 'j-1' };
+const nothing: [string, ReturnType<typeof anEvent>][] = [
+  ['a quota in a Normal event', anEvent({ type: 'Normal', reason: 'FailedCreate', message: quota })],
+  ['a quota in an event about something else', anEvent({ reason: 'FailedUpdate', message: quota })],
+  ['a back-off of what is no pod', anEvent({ object: job })],
+];
+for (const [name, event] of nothing) test(`no failure: ${name}`, () => assert.equal(detectEvent(event), undefined));
+
+for (const phase of ['Failed', 'Succeeded'])
+  test(`a pod that is ${phase} is no crash loop, whatever it went through`, () =>
+    assert.deepEqual(detectPod(aPod({ phase, ready: false, containers: [crashing] }), 0), []));

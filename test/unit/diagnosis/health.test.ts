@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HealthSubject, readHealth } from '../../../src/diagnosis/health.ts';
+import { type HealthSubject, readAffected, readHealth } from '../../../src/diagnosis/health.ts';
 import type { LiveHealth } from '../../../src/health/trouble.ts';
+import { blockedByQuota } from '../../support/street.ts';
 import { aPodOf, aShop, aWorkload, crashing, ownedBy, type Owner, type Shop } from './support.ts';
 
 /* Which classes are true of a workload by a fresh reading. What cannot be confirmed is not among them, and not healthy either. */
@@ -381,4 +382,25 @@ test('a healthy workload costs no look at events', async () => {
     shop.server.calls.filter(({ kind }) => kind === 'Event'),
     [],
   );
+});
+
+const names = Array.from({ length: 40 }, (_, n) => `w${n}`);
+
+test('many workloads are read from one list of each kind, and judged as if read singly', async () => {
+  const shop = aShop();
+  blockedByQuota(shop, names);
+  const live = await readAffected(
+    shop.reader,
+    'shop',
+    names.map((name) => `Deployment/${name}`),
+    0,
+  );
+  assert.deepEqual([live.healthy, live.desired], [false, 80]);
+  assert.deepEqual(shop.server.calls.map(({ verb, kind }) => `${verb} ${kind}`).sort(), [
+    'list Deployment',
+    'list Pod',
+    'list ReplicaSet',
+  ]);
+  const two = await readAffected(shop.reader, 'shop', ['Deployment/w1', 'Deployment/w2'], 0);
+  assert.deepEqual([two.healthy, two.desired], [false, 4]);
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { restartedAt } from '../../../src/actions/template.ts';
 import { readHealth } from '../../../src/diagnosis/health.ts';
 import { ApiError } from '../../../src/kube/api.ts';
-import type { Kind } from '../../../src/kube/resources.ts';
 import { conditionOf } from '../../../src/kube/remediation.ts';
+import type { Kind } from '../../../src/kube/resources.ts';
 import { actionWorlds, aPodOf, podWorld, restartWorld, scaleWorld, stuckSetWorld } from './action-worlds.ts';
 import { health, type World } from './world.ts';
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Unreachable } from '../../../src/kube/api.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import type { Call } from '../../support/fake-api.ts';
-import { dyingAt, isWrite } from '../../support/fake-api.ts';
+import { conditionOf, type Remediation } from '../../../src/kube/remediation.ts';
+import { type Call, dyingAt, isWrite } from '../../support/fake-api.ts';
 import { imageWorld, podWorld, restartWorld, scaleWorld, stuckSetWorld } from './action-worlds.ts';
-import type { World } from './world.ts';
-import { health, quotaWorld, undoWorld } from './world.ts';
+import { bad, health, imageOf, quotaWorld, undoWorld, type World } from './world.ts';
 
 /** Each action, and what differs in how it writes; the other kinds go through the actions' contract. */
 const worlds: Record<string, () => World> = {
@@ -152,3 +150,41 @@ for (const [name, make] of Object.entries(worlds)) {
       assert.equal(world.server.list('RoleBinding').length, 0);
     });
 }
+
+const ended = (world: World) => [world.phase(), conditionOf(world.fix(), world.phase() ?? '')?.reason];
+
+/* Taken up again in Applying. */
+
+async function diedInApplying(): Promise<World> {
+  const world = undoWorld();
+  const first = world.start(
+    dyingAt(({ kind, verb }) => kind === 'RoleBinding' && verb === 'create' && world.phase() === 'Applying', 'before'),
+  );
+  await world.clock.advance(3_000);
+  world.approve();
+  await world.clock.advance(3_000);
+  first.stop();
+  assert.equal(world.phase(), 'Applying');
+  return world;
+}
+const meanwhile: [string, (world: World) => unknown, object, string][] = [
+  ['healed by itself', () => undefined, { readHealth: async () => health() }, 'AlreadyHealthy'],
+  [
+    'protected by now',
+    ({ server }) =>
+      server.seed('Namespace', undefined, { metadata: { name: 'shop', labels: { 'tapfix.dev/protected': 'true' } } }),
+    {},
+    'ProtectedNamespace',
+  ],
+  ['switched off by now', ({ config }) => (config.actions.allow = []), {}, 'NotAllowed'],
+];
+for (const [name, change, over, reason] of meanwhile)
+  test(`killed in Applying, and two minutes later it is ${name}: nothing is changed`, async () => {
+    const world = await diedInApplying();
+    change(world);
+    await world.clock.advance(120_000);
+    world.start({}, over);
+    await world.clock.advance(35_000); // what looks healthy must hold for the window
+    assert.deepEqual(ended(world), ['Failed', reason]);
+    assert.equal(imageOf(world.server), bad);
+  });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setupTroubles } from '../../../src/health/event-words.ts';
+import { missingConfigIn, missingStorageClassIn, setupTroubles } from '../../../src/health/event-words.ts';
 import type { PodView } from '../../../src/kube/views.ts';
 import { aContainer, anEvent, aPod } from '../../support/views.ts';
 
@@ -60,3 +60,17 @@ for (const [name, pod, events, want] of cases)
     assert.equal(found.map((trouble) => trouble.class).join(), want);
     if (want) assert.equal(found[0]!.sinceMs, 7);
   });
+
+test('what is missing, by name, however it is said', () => {
+  const missing: [string, string | undefined][] = [
+    ['configmap "a.b" not found', 'ConfigMap a.b'],
+    ['Error: secrets "s" not found', 'Secret s'],
+    ["couldn't find key url in ConfigMap shop/web", 'ConfigMap web (key url)'],
+    ['configmap references non-existent config key: x.json', 'ConfigMap key x.json'],
+    ['serviceaccount "a" not found', undefined],
+    ['configmap "a" is forbidden', undefined],
+  ];
+  for (const [message, want] of missing) assert.equal(missingConfigIn(message), want, message);
+  assert.equal(missingStorageClassIn('storageclass.storage.k8s.io "fast" not found'), 'fast');
+  assert.equal(missingStorageClassIn('storageclass.storage.k8s.io "fast" is slow'), undefined);
+});

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSharedEvents } from '../../../src/diagnosis/readers.ts';
+import { createOnce, createSharedEvents, createSnapshot } from '../../../src/diagnosis/readers.ts';
 import type { KubeObject, ListSelector, Reader } from '../../../src/kube/api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { blockedByQuota } from '../../support/street.ts';
+import { aShop } from './support.ts';
 
 const unhealthy = { fieldSelector: 'reason=Unhealthy' };
 
@@ -89,4 +91,41 @@ describe('lists of events', () => {
     assert.deepEqual(await next, []);
     assert.equal(asked.length, 2);
   });
+});
+
+test('a snapshot answers as the reader does', async () => {
+  const shop = aShop();
+  blockedByQuota(shop, ['api', 'web']);
+  const snapshot = createSnapshot(shop.reader, 'shop');
+  for (const [name, namespace] of [
+    ['api', 'shop'],
+    ['nobody', 'shop'],
+    ['api', 'other'],
+  ] as const)
+    assert.deepEqual(
+      await snapshot.get({ kind: 'Deployment', namespace, name }),
+      await shop.reader.get({ kind: 'Deployment', namespace, name }),
+    );
+  for (const labelSelector of ['app=api', 'app=api,tier=x', ''])
+    assert.deepEqual(
+      await snapshot.list('ReplicaSet', 'shop', { labelSelector }),
+      await shop.reader.list('ReplicaSet', 'shop', labelSelector ? { labelSelector } : {}),
+    );
+  const fieldSelector = 'reason=FailedCreate';
+  assert.deepEqual(await snapshot.list('Event', 'shop', { fieldSelector }), []);
+});
+
+test('each question is asked once, and another selector is another question', async () => {
+  const { server, reader } = aShop();
+  const once = createOnce(reader);
+  for (let n = 0; n < 2; n++) {
+    await once.list('Pod', 'shop', { labelSelector: 'app=a' });
+    await once.list('Pod', 'shop');
+    await once.get({ kind: 'Pod', namespace: 'shop', name: 'x' });
+    await once.get({ kind: 'Pod', namespace: 'shop', name: 'y' });
+  }
+  assert.deepEqual(
+    server.calls.map(({ verb, name }) => `${verb} ${name ?? ''}`.trim()),
+    ['list', 'list', 'get x', 'get y'],
+  );
 });
