@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
-import { aChannel, card, later, place, until } from './slack-rig.ts';
+import type { Answer, Command, Press } from '../../../../src/channels/channel.ts';
+import { aChannel, card, later, place, until } from '../slack-rig.ts';
 
 const shows: Answer = { say: '', alert: false, show: card };
 const said: Answer = { say: 'Snoozed until <04:12>.', alert: false };
@@ -91,20 +91,3 @@ for (const fault of [{ status: 503, body: '' }, 'hang up'] as const)
     fake.slash('status');
     await until('the answer', () => fake.ephemerals.length === 1);
   });
-
-test('what is said in reply to a card is in its thread, and in the channel as well unless it is silent', async (t) => {
-  const { fake, channel } = await aChannel(t);
-  const ts = await channel.post(place, card);
-  await channel.post(place, { ...card, silent: false }, ts);
-  await channel.post(place, { ...card, silent: true }, ts);
-  await channel.post({ ...place, thread: '1.1' }, { ...card, silent: false }, ts);
-  assert.deepEqual(
-    fake.messages().map(({ thread, broadcast }) => [thread, broadcast]),
-    [
-      [undefined, undefined],
-      [ts, true],
-      [ts, undefined],
-      ['1.1', undefined],
-    ],
-  );
-});

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RetryLater } from '../../../src/lib/errors.ts';
-import { appToken, botToken, refusal, tooManyRequests } from '../../support/fake-slack.ts';
-import { aChannel, card, later, place } from './slack-rig.ts';
+import { RetryLater } from '../../../../src/lib/errors.ts';
+import { appToken, botToken, refusal, tooManyRequests } from '../../../support/fake-slack.ts';
+import { aChannel, card, later, place } from '../slack-rig.ts';
 
 test('a card is posted with its buttons, and edited in place', async (t) => {
   const { fake, channel } = await aChannel(t);
@@ -225,4 +225,21 @@ test('a bot token that is refused is noticed though there is nothing to say', as
     ],
   );
   assert.ok(!JSON.stringify(lines).includes(botToken) && !JSON.stringify(lines).includes(appToken));
+});
+
+test('what is said in reply to a card is in its thread, and in the channel as well unless it is silent', async (t) => {
+  const { fake, channel } = await aChannel(t);
+  const ts = await channel.post(place, card);
+  await channel.post(place, { ...card, silent: false }, ts);
+  await channel.post(place, { ...card, silent: true }, ts);
+  await channel.post({ ...place, thread: '1.1' }, { ...card, silent: false }, ts);
+  assert.deepEqual(
+    fake.messages().map(({ thread, broadcast }) => [thread, broadcast]),
+    [
+      [undefined, undefined],
+      [ts, true],
+      [ts, undefined],
+      ['1.1', undefined],
+    ],
+  );
 });

@@ -1,94 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Press } from '../../../src/channels/channel.ts';
-import { RetryLater } from '../../../src/lib/errors.ts';
-import { botToken, tooManyRequests } from '../../support/fake-telegram.ts';
-import { aChannel, card, later, place, until } from './telegram-rig.ts';
-
-test('a card is posted with its buttons, and edited in place', async (t) => {
-  const { fake, channel } = await aChannel(t);
-  const id = await channel.post(place, card);
-  assert.equal(id, '4711');
-  assert.match(fake.messages()[0]!.text, /^🔴 checkout keeps crashing, 0\/3 ready\n/);
-  assert.deepEqual(
-    fake.messages()[0]!.buttons.map(({ text }) => text),
-    ['Approve undo', 'Reject', "I'm on it", 'Details', 'Snooze 1h'],
-  );
-  await channel.edit(place, id, later);
-  assert.deepEqual(fake.messages()[0]!.buttons, []);
-});
-
-test('it goes to the topic, silently when it should', async (t) => {
-  const { fake, channel } = await aChannel(t);
-  await channel.post({ ...place, thread: '7' }, { ...card, silent: true });
-  assert.equal(fake.messages()[0]!.thread, 7);
-  assert.equal(fake.messages()[0]!.silent, true);
-});
-
-test('an identical edit and a message that is gone are not errors', async (t) => {
-  const { fake, channel, said } = await aChannel(t);
-  const id = await channel.post(place, card);
-  await channel.edit(place, id, card);
-  fake.forget(4711);
-  await channel.edit(place, id, later);
-  assert.deepEqual(said(), ['telegram message is gone']);
-});
-
-const failures = [
-  { name: '429 is tried again when Telegram says', fault: tooManyRequests(17), afterMs: 17_000, says: /wait 17 s/ },
-  {
-    name: 'a server error is tried again',
-    fault: { status: 502, body: '{"ok":false,"error_code":502,"description":"Bad Gateway"}' },
-    afterMs: 5_000,
-    says: /in trouble/,
-  },
-  {
-    name: 'a page instead of an answer is tried again',
-    fault: { status: 200, body: '<html>login</html>' },
-    afterMs: 5_000,
-    says: /not its API/,
-  },
-  {
-    name: 'null instead of an answer is tried again',
-    fault: { status: 200, body: 'null' },
-    afterMs: 5_000,
-    says: /not its API/,
-  },
-  {
-    name: 'a lost answer is tried again later, never at once',
-    fault: 'hang up' as const,
-    afterMs: 5_000,
-    says: /cannot be reached/,
-  },
-  {
-    name: 'an answer that does not come is not waited for',
-    fault: 'silence' as const,
-    afterMs: 5_000,
-    says: /cannot be reached \(no answer\)/,
-  },
-];
-for (const { name, fault, afterMs, says } of failures) {
-  test(`posting: ${name}`, async (t) => {
-    const { fake, channel } = await aChannel(t, { callTimeoutSeconds: 0.2 });
-    fake.fail('sendMessage', fault);
-    await assert.rejects(channel.post(place, card), (error) => {
-      assert.ok(error instanceof RetryLater);
-      assert.equal(error.afterMs, afterMs);
-      assert.match(error.message, says);
-      return true;
-    });
-    assert.equal(fake.calls.length, 1);
-  });
-}
-
-test('posting to a chat that is not there is refused in words, without the token', async (t) => {
-  const { channel } = await aChannel(t);
-  await assert.rejects(channel.post({ chat: '-1' }, card), (error: Error) => {
-    assert.match(error.message, /chat not found/);
-    assert.ok(!JSON.stringify(error, Object.getOwnPropertyNames(error)).includes(botToken));
-    return !(error instanceof RetryLater);
-  });
-});
+import type { Answer, Command, Press } from '../../../../src/channels/channel.ts';
+import { RetryLater } from '../../../../src/lib/errors.ts';
+import { botToken, tooManyRequests } from '../../../support/fake-telegram.ts';
+import { aChannel, card, place, until } from '../telegram-rig.ts';
 
 test('a press reaches the handler and is answered', async (t) => {
   const { fake, channel, run } = await aChannel(t);
@@ -140,33 +55,6 @@ test('a stale press is swallowed, a throwing handler is answered, and polling go
   fake.press('a:data');
   await until(() => fake.answers.length === 2);
   assert.deepEqual(said(), ['press not handled']);
-});
-
-for (const fault of [{ status: 502, body: 'Bad Gateway' }, tooManyRequests(1), 'hang up'] as const)
-  test(`an answer that got lost is given again: ${JSON.stringify(fault)}`, async (t) => {
-    const { fake, run, slept, said } = await aChannel(t);
-    run(async () => ({ say: "You are not on the approvers' list.", alert: true }));
-    fake.fail('answerCallbackQuery', fault);
-    fake.press('a:data');
-    await until(() => fake.answers.length === 1);
-    assert.equal(fake.answers[0]!.text, "You are not on the approvers' list.");
-    assert.ok(
-      slept.some((ms) => ms >= 1_000 && ms <= 3_000),
-      slept.join(),
-    );
-    assert.deepEqual(
-      said().filter((line) => line === 'press not answered'),
-      [],
-    );
-  });
-
-test('an answer that cannot be given is given up after three tries', async (t) => {
-  const { fake, run, said } = await aChannel(t);
-  run();
-  for (let n = 0; n < 3; n++) fake.fail('answerCallbackQuery', 'hang up');
-  fake.press('a:data');
-  await until(() => said().includes('press not answered'));
-  assert.equal(fake.calls.filter((call) => call === 'answerCallbackQuery').length, 3);
 });
 
 test('two on one message are handled in order, other messages do not wait', async (t) => {
@@ -273,4 +161,67 @@ test('a server that answers "nothing" at once, instead of waiting, is not asked 
   run();
   await until(() => fake.calls.length > 5);
   assert.ok(slept.length >= fake.calls.length - 2 && slept.every((ms) => ms === 250), slept.join());
+});
+
+const said: Answer = { say: 'Snoozed until 04:12.', alert: false };
+const nothing = async (): Promise<Answer> => said;
+
+test('a command reaches the handler with who, where and what; the answer is a silent reply', async (t) => {
+  const { fake, run } = await aChannel(t);
+  const commands: Command[] = [];
+  run(nothing, { onCommand: async (command) => (commands.push(command), said) });
+  const id = fake.write('/Snooze  1h', { replyTo: 4711 });
+  await until(() => fake.messages().length === 1);
+  assert.deepEqual(commands, [
+    { channel: 'telegram', by: 'telegram:123456789', name: 'Ada', place, text: 'snooze 1h', replyTo: '4711' },
+  ]);
+  const { text, silent, replyTo } = fake.messages()[0]!;
+  assert.deepEqual({ text, silent, replyTo }, { text: said.say, silent: true, replyTo: id });
+});
+
+const written = [
+  { name: 'addressed to us', text: '/open@tapfix_bot', want: ['open'] },
+  { name: 'addressed to another bot', text: '/open@other_bot', want: [] },
+  { name: 'no command', text: 'open the door', want: [] },
+  { name: 'a path', text: '/etc/tapfix', want: [] },
+  {
+    name: 'a reason over two lines',
+    text: '/reject known,\nfix is on its way',
+    want: ['reject known,\nfix is on its way'],
+  },
+  { name: 'forwarded from somebody else', text: '/approve', forwarded: true, want: [] },
+];
+for (const { name, text, want, forwarded = false } of written)
+  test(`what counts as a command: ${name}`, async (t) => {
+    const { fake, run } = await aChannel(t);
+    const texts: string[] = [];
+    run(nothing, { onCommand: async (command) => (texts.push(command.text), said) });
+    fake.write(text, { forwarded });
+    fake.write('/last');
+    await until(() => texts.includes('last'));
+    assert.deepEqual(texts.slice(0, -1), want);
+  });
+
+test('a throwing handler is answered, and the next command is taken', async (t) => {
+  const { fake, run, said: lines } = await aChannel(t);
+  run(nothing, {
+    onCommand: async ({ text }) => {
+      if (text === 'boom') throw new Error('boom');
+      return said;
+    },
+  });
+  fake.write('/boom');
+  fake.write('/status');
+  await until(() => fake.messages().length === 2);
+  const texts = fake.messages().map(({ text }) => text);
+  assert.ok(texts.some((text) => /nothing was decided/.test(text)));
+  assert.deepEqual(lines(), ['command not handled']);
+});
+
+test('the commands are listed in the client once', async (t) => {
+  const { fake, run } = await aChannel(t, { pollMs: 5 });
+  run(nothing, { commands: [{ name: 'open', does: 'what is open' }] });
+  await until(() => fake.calls.filter((call) => call === 'getUpdates').length > 5);
+  assert.deepEqual(fake.commands(), [{ command: 'open', description: 'what is open' }]);
+  assert.equal(fake.calls.filter((call) => call === 'setMyCommands').length, 1);
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Answer, Press } from '../../../src/channels/channel.ts';
-import { appToken, refusal, startFakeSlack, tooManyRequests } from '../../support/fake-slack.ts';
-import { hurriedClock } from '../../support/hurried-clock.ts';
-import { aChannel, card, patient, place, until } from './slack-rig.ts';
+import type { Answer, Press } from '../../../../src/channels/channel.ts';
+import { appToken, refusal, startFakeSlack, tooManyRequests } from '../../../support/fake-slack.ts';
+import { hurriedClock } from '../../../support/hurried-clock.ts';
+import { aChannel, card, patient, place, until } from '../slack-rig.ts';
 
 const ok: Answer = { say: 'ok', alert: false };
 const kinds = (lines: { fields: { kind?: string } }[]): string[] => lines.flatMap(({ fields }) => fields.kind ?? []);

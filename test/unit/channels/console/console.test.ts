@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { Answer, Command, Press } from '../../../src/channels/channel.ts';
-import { createConsole } from '../../../src/channels/console/console.ts';
-import { composeMessage } from '../../../src/notices/cards/compose.ts';
-import { aContext } from '../../golden/scenes.ts';
-import { aFix, approvedByAda, aQuotaFix } from '../../support/fixes.ts';
-import { silentLog } from '../notices/desk.ts';
+import type { Answer, Command, Press } from '../../../../src/channels/channel.ts';
+import { createConsole } from '../../../../src/channels/console/console.ts';
+import { composeMessage } from '../../../../src/notices/cards/compose.ts';
+import { aContext } from '../../../golden/scenes.ts';
+import { aFix, approvedByAda, aQuotaFix } from '../../../support/fixes.ts';
+import { silentLog } from '../../notices/desk.ts';
 
 const place = { chat: 'console' };
 const recorded: Answer = { say: 'recorded', alert: false };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { maxBlocks, maxCharacters, renderPlainly, renderSlack } from '../../../src/channels/slack/render.ts';
-import { composeFarewell, composeMessage } from '../../../src/notices/cards/compose.ts';
-import type { Card, Message } from '../../../src/notices/cards/message.ts';
-import { aContext } from '../../golden/scenes.ts';
-import { readMessage } from '../../support/block-kit.ts';
-import { aFix } from '../../support/fixes.ts';
+import { maxBlocks, maxCharacters, renderPlainly, renderSlack } from '../../../../src/channels/slack/render.ts';
+import { composeFarewell, composeMessage } from '../../../../src/notices/cards/compose.ts';
+import type { Card, Message } from '../../../../src/notices/cards/message.ts';
+import { aContext } from '../../../golden/scenes.ts';
+import { readMessage } from '../../../support/block-kit.ts';
+import { aFix } from '../../../support/fixes.ts';
 
 const nasty = '*b* _i_ ~s~ `c` ```d``` <!channel> <@U012AB3CD> &amp; :fire: https://example.com\n> quoted';
 const aCard = (over: Partial<Card> = {}): Card => ({

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { html as markup, maxText, renderTelegram } from '../../../src/channels/telegram/render.ts';
-import { createTelegram } from '../../../src/channels/telegram/telegram.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { composeMessage } from '../../../src/notices/cards/compose.ts';
-import type { Card, Message } from '../../../src/notices/cards/message.ts';
-import { aContext } from '../../golden/scenes.ts';
-import { botToken, startFakeTelegram } from '../../support/fake-telegram.ts';
-import { aFix, at } from '../../support/fixes.ts';
-import { silentLog } from '../notices/desk.ts';
+import { html as markup, maxText, plainText, renderTelegram } from '../../../../src/channels/telegram/render.ts';
+import { createTelegram } from '../../../../src/channels/telegram/telegram.ts';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import { composeMessage } from '../../../../src/notices/cards/compose.ts';
+import type { Card, Line, Message } from '../../../../src/notices/cards/message.ts';
+import { aContext } from '../../../golden/scenes.ts';
+import { botToken, startFakeTelegram } from '../../../support/fake-telegram.ts';
+import { aFix, at } from '../../../support/fixes.ts';
+import { silentLog } from '../../notices/desk.ts';
+import { commandOf, failed, longCommands, printed, proposed } from '../long-commands.ts';
 
 const nasty = '<b>&amp;"\'</b> <script>alert(1)</script> &nbsp; 😀';
 
@@ -97,4 +98,75 @@ test('a long diff is folded, as words: nothing else may be inside', () => {
     /<b>Exactly<\/b>\n<blockquote expandable>app env SETTING_0 {2}a → b\n[^<]*SETTING_29 {2}a → b<\/blockquote>/,
   );
   assert.match(renderTelegram(composeMessage([aFix()], aContext())).html, /<pre>app image/);
+});
+
+const unescaped = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+
+for (const [name, fix, length, instead] of longCommands) {
+  const message = composeMessage([fix], aContext());
+  const { html } = renderTelegram(message);
+
+  test(`whole or not at all, in Telegram: ${name}`, () => {
+    assert.ok(markup.visible(html).length <= maxText);
+    const block = `<pre>${(instead ?? commandOf(length)).replaceAll('<', '&lt;')}</pre>`;
+    assert.ok(html.includes(block), html);
+    if (instead) assert.doesNotMatch(html, /create -f/);
+  });
+  test(`whole or not at all, without markup: ${name}`, () => {
+    const text = plainText(message);
+    assert.ok(text.length <= maxText && text.includes(`\n${instead ?? commandOf(length)}`), text);
+    if (instead) assert.doesNotMatch(text, /create -f/);
+  });
+}
+
+test('what stands in for a command says that it is not the command', () => {
+  assert.match(
+    renderTelegram(composeMessage([failed(4_096)], aContext())).html,
+    /Put it back with\na command too long for this message; this prints it:\n<pre>kubectl -n shop get fix /,
+  );
+});
+
+test('a diff that is cut says so', () => {
+  const { html } = renderTelegram(composeMessage([proposed(200, 8_000)], aContext()));
+  assert.match(html, /<blockquote expandable>d+…<\/blockquote>/);
+});
+
+test('whatever else a message says, a command in it is whole or not there', () => {
+  const words = fc.string({ unit: 'grapheme-ascii', maxLength: 2_000 });
+  const command = fc.integer({ min: 60, max: 4_096 }).map(commandOf);
+  const line: fc.Arbitrary<Line> = fc.oneof(
+    words,
+    fc.record({ code: words }),
+    fc.record({ command, orElse: fc.constant(printed.undo) }),
+  );
+  const lines = fc.array(line, { maxLength: 5 });
+  const card = fc.record({ headline: words, subtitle: words, footer: lines, label: words, lines });
+  fc.assert(
+    fc.property(fc.array(card, { minLength: 1, maxLength: 9 }), (cards) => {
+      const message: Message = {
+        silent: false,
+        cards: cards.map(({ headline, subtitle, footer, label, lines }) => ({
+          dot: 'red' as const,
+          headline,
+          subtitle,
+          rows: [{ label, lines }],
+          footer,
+          buttons: [],
+        })),
+      };
+      for (const text of [unescaped(renderTelegram(message).html), plainText(message)]) {
+        assert.ok(text.length <= maxText);
+        const begun = text.split('create -f - <<').length;
+        assert.equal(text.split('x}\nEOF').length, begun);
+        assert.equal(text.split('kubectl -n shop get fix').length, text.split(printed.undo).length);
+      }
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Answer, Press } from '../../../src/channels/channel.ts';
-import { refusal, tooManyRequests } from '../../support/fake-slack.ts';
-import { hurriedClock } from '../../support/hurried-clock.ts';
-import { aChannel, place, until } from './slack-rig.ts';
+import type { Answer, Press } from '../../../../src/channels/channel.ts';
+import { refusal, tooManyRequests } from '../../../support/fake-slack.ts';
+import { hurriedClock } from '../../../support/hurried-clock.ts';
+import { aChannel, place, until } from '../slack-rig.ts';
 
 const refused: Answer = { say: "You are not on the approvers' list for <shop> & co.", alert: true };
 const ok: Answer = { say: 'Approved; it starts now.', alert: false };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { commands } from '../../../src/approvals/commands.ts';
+import { commands } from '../../src/approvals/commands.ts';
 
 interface AppManifest {
   display_information: { name: string; description: string };
@@ -19,7 +19,7 @@ interface AppManifest {
   };
 }
 
-const file = new URL('../../../deploy/slack-manifest.yaml', import.meta.url);
+const file = new URL('../../deploy/slack-manifest.yaml', import.meta.url);
 const manifest = parse(readFileSync(file, 'utf8')) as AppManifest;
 
 test('the app may write where it is invited, hear its buttons and what is written to it over a socket, and nothing else', () => {
