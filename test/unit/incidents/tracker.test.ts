@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { remediationName } from '../../../src/incidents/key.ts';
 import { viewReplicaSet } from '../../../src/kube/views.ts';
+import { detectEvent } from '../../../src/signals/detect.ts';
+import { aQuotaFix, condition } from '../../support/fixes.ts';
 import {
   aStreet,
   blockedByQuota,
@@ -12,7 +14,9 @@ import {
   podSignal,
   type Process,
   type Street,
+  unblock,
 } from '../../support/street.ts';
+import { anEvent } from '../../support/views.ts';
 
 const name = remediationName('shop/Deployment/checkout', 1);
 
@@ -239,5 +243,77 @@ test('two workloads of the namespace are two incidents', async () => {
       .map(({ spec }) => spec.incident.key)
       .sort(),
     ['shop/Deployment/checkout', 'shop/ResourceQuota/tight'],
+  );
+});
+
+const over = { conditions: [condition('IncidentCleared', '02:50:00')] };
+
+/* The tracker. */
+
+const quotaKey = 'shop/ResourceQuota/tight';
+
+test('what was there before we looked and was never told is told, after its patience', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  street.start().onSignal({ ...failedCreate(street, 'api'), listed: true });
+  await street.advance(9_900);
+  assert.deepEqual(street.fixes(), []);
+  await street.advance(200);
+  assert.equal(street.fixes().length, 1);
+});
+
+test('what healed while nobody was running is seen to its end, without any signal', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  const process = street.start();
+  process.onSignal(failedCreate(street, 'api'));
+  await street.advance(12_000);
+  process.stop();
+  unblock(street, 'api');
+  street.start();
+  await street.clock.advance(45_000); // and no watch tells it anything
+  assert.deepEqual(street.cleared(), [remediationName(quotaKey, 1)]);
+});
+
+test('noise from namespaces that are not selected costs no request', async () => {
+  const street = aStreet({ namespaces: { include: ['pay-*'], exclude: [] } });
+  street.start().onSignal(detectEvent(anEvent())!);
+  await street.advance(1_000);
+  assert.deepEqual(street.outcomes, ['NamespaceNotSelected']);
+  assert.deepEqual(street.server.calls, []);
+});
+
+const vanishing: [string, (street: ReturnType<typeof aStreet>) => void, string][] = [
+  ['the namespace is gone', ({ server }) => void server.remove('Namespace', '', 'shop'), 'NamespaceTerminating'],
+  [
+    'the quota goes at the last moment',
+    ({ server }) => {
+      server.hooks.before = ({ kind }) =>
+        void (kind === 'Namespace' && server.remove('ResourceQuota', 'shop', 'tight'));
+    },
+    'TargetGone',
+  ],
+];
+for (const [name, vanish, outcome] of vanishing)
+  test(`nothing is told when ${name}, and it is counted`, async () => {
+    const street = aStreet();
+    blockedByQuota(street, ['api']);
+    street.start().onSignal(failedCreate(street, 'api'));
+    await street.advance(5_000);
+    vanish(street);
+    await street.advance(20_000);
+    assert.deepEqual([street.fixes(), street.outcomes], [[], [outcome]]);
+  });
+
+test('the number of a Remediation is never used again, even if an earlier one was deleted', async () => {
+  const street = aStreet();
+  blockedByQuota(street, ['api']);
+  const { spec, status } = aQuotaFix({ phase: 'Resolved', ...over, incident: { key: quotaKey } });
+  street.server.seed('Remediation', 'shop', { metadata: { name: remediationName(quotaKey, 2) }, spec, status });
+  street.start().onSignal(failedCreate(street, 'api'));
+  await street.advance(12_000);
+  assert.deepEqual(
+    street.fixes().map(({ metadata }) => metadata.name),
+    [2, 3].map((n) => remediationName(quotaKey, n)),
   );
 });

@@ -1,13 +1,13 @@
-import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { type ClosableApi, createApi } from '../../../src/kube/client.ts';
-import { json, kubeConfigFor, lines, type ScriptedServer, scriptedServer } from '../../support/scripted-server.ts';
+import { json, kubeConfigFor, scriptedServer, type ScriptedServer } from '../../support/scripted-server.ts';
 import { ca, clientCert, clientKey, serverCert, serverKey } from './certificates.ts';
-import { eventually, rig } from './support.ts';
+import { rig } from './support.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -24,53 +24,6 @@ async function tlsRig(t: TestContext, user: object = {}): Promise<{ server: Scri
   t.after(() => Promise.all([api.close(), server.close()]));
   return { server, api };
 }
-
-test('two hundred calls one after another share a connection or two', async (t) => {
-  const { server, api } = await rig(t);
-  for (let i = 0; i < 200; i++) {
-    server.script(json({}));
-    await api.get({ kind: 'Namespace', name: 'shop' });
-  }
-  assert.ok(server.connections() <= 2, `${server.connections()} connections`);
-});
-
-test('two hundred calls at once share a few', async (t) => {
-  const { server, api } = await rig(t);
-  server.script(...Array.from({ length: 200 }, () => json({})));
-  await Promise.all(Array.from({ length: 200 }, () => api.get({ kind: 'Namespace', name: 'shop' })));
-  assert.ok(server.connections() <= 32, `${server.connections()} connections`);
-});
-
-test('a hundred open watches do not keep a call waiting', async (t) => {
-  const { server, api } = await rig(t);
-  const stop = new AbortController();
-  server.script(...Array.from({ length: 100 }, () => lines([{ type: 'BOOKMARK', object: {} }], 'stay')));
-  const watches = Array.from({ length: 100 }, () =>
-    api.watch('Pod', undefined, {}, stop.signal)[Symbol.asyncIterator](),
-  );
-  await Promise.all(watches.map((watch) => watch.next()));
-  server.script(json({ major: '1' }));
-  assert.deepEqual(await api.get({ kind: 'Namespace', name: 'shop' }), { major: '1' });
-  stop.abort();
-  assert.deepEqual(
-    new Set((await Promise.all(watches.map((watch) => watch.next()))).map(({ done }) => done)),
-    new Set([true]),
-  );
-  await eventually(() => server.openConnections() <= 1);
-});
-
-test('an address with a path, and a proxy, are honoured', async (t) => {
-  const server = await scriptedServer();
-  const kubeConfig = kubeConfigFor('http://cluster.example.com/k8s/c-1/');
-  const cluster = kubeConfig.getCurrentCluster()!;
-  kubeConfig.getCurrentCluster = () => ({ ...cluster, proxyUrl: server.url });
-  const api = createApi({ kubeConfig });
-  t.after(() => Promise.all([api.close(), server.close()]));
-  server.script(json({}));
-  await api.get({ kind: 'Namespace', name: 'shop' });
-  assert.equal(server.seen[0]?.path, '/k8s/c-1/api/v1/namespaces/shop');
-  assert.equal(server.seen[0]?.headers.host, 'cluster.example.com');
-});
 
 test('the certificate of the kubeconfig is shown, and the server is checked against its CA', async (t) => {
   const { server, api } = await tlsRig(t);
