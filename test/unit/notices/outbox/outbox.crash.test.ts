@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createConfirms } from '../../../src/approvals/confirms.ts';
-import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
-import type { Notice } from '../../../src/kube/notice.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import { fakeServer } from '../../support/fake-api.ts';
-import { storedOutbox } from '../../support/stores.ts';
-import { fakeClock } from '../../support/fake-clock.ts';
-import { aConfig, aFix, approvedByAda, at, condition } from '../../support/fixes.ts';
-import { silentLog } from './desk.ts';
+import { createConfirms } from '../../../../src/approvals/confirms.ts';
+import type { Channel, ChannelName } from '../../../../src/channels/channel.ts';
+import type { Notice } from '../../../../src/kube/notice.ts';
+import type { Remediation } from '../../../../src/kube/remediation.ts';
+import { fakeServer } from '../../../support/fake-api.ts';
+import { fakeClock } from '../../../support/fake-clock.ts';
+import { aConfig, aFix, approvedByAda, at, condition } from '../../../support/fixes.ts';
+import { storedOutbox } from '../../../support/stores.ts';
+import { silentLog } from '../desk.ts';
 
 /*
  * The outbox is killed before and after every write of its own and every call of the vendor's, one after the other, and

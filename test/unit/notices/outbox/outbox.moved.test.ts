@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChannelName } from '../../../src/channels/channel.ts';
-import type { Config } from '../../../src/config/schema.ts';
-import { createReminders } from '../../../src/notices/outbox/reminder-writer.ts';
-import { aFix } from '../../support/fixes.ts';
-import { aDesk, silentLog, upsert } from './desk.ts';
-
-/* Chats change while messages are in them: another route, a namespace that is left, a group with a new id. */
+import type { ChannelName } from '../../../../src/channels/channel.ts';
+import { createReminders } from '../../../../src/notices/outbox/reminder-writer.ts';
+import { aFix } from '../../../support/fixes.ts';
+import { aDesk, silentLog, upsert } from '../desk.ts';
 
 /** The outbox with who reminds beside it, as they run: each sees what the other writes. */
 function aDeskWithReminders() {
@@ -41,30 +38,6 @@ function aDeskWithReminders() {
 
 const heard = ({ said }: Pick<ReturnType<typeof aDesk>, 'said'>): string[] =>
   said.map(({ what, chat }) => `${what} ${chat}`);
-
-const elsewhere = (config: Config): void =>
-  void Object.assign(config.channels.telegram!, { routes: [{ namespaces: ['shop'], chat: '-100600' }] });
-
-test('the route changed since: who reads the card is reminded where the card is, once', async () => {
-  const desk = aDeskWithReminders();
-  await desk.clock.advance(6_000);
-  elsewhere(desk.config);
-  await desk.clock.advance(11 * 60_000);
-  assert.deepEqual(heard(desk), ['post -100500', 'post -100500']);
-  assert.equal(desk.created(), 2);
-  desk.stop.abort();
-});
-
-test('the namespace was left since: nobody is reminded, and nothing is written again and again', async () => {
-  const desk = aDeskWithReminders();
-  await desk.clock.advance(6_000);
-  desk.config.namespaces.exclude.push('shop');
-  desk.outbox.refresh();
-  await desk.clock.advance(11 * 60_000);
-  assert.equal(desk.said.filter(({ what }) => what === 'post').length, 1);
-  assert.equal(desk.created(), 1);
-  desk.stop.abort();
-});
 
 test('a group that became a supergroup: the Notice follows before it is sent, so a press is known there after a restart as well', async () => {
   const desk = aDesk();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nameOf, someoneMayApprove } from '../../../src/notices/cards/people.ts';
-import { addressesOf, everyChat } from '../../../src/notices/plan/route.ts';
-import { aConfig } from '../../support/fixes.ts';
+import { addressesOf, everyChat } from '../../../../src/notices/plan/route.ts';
+import { aConfig } from '../../../support/fixes.ts';
 
 const routes = [
   { namespaces: ['pay*'], chat: '-2' },
@@ -18,26 +17,6 @@ const places: [string, string, object][] = [
 for (const [name, namespace, place] of places) {
   test(name, () => assert.deepEqual(addressesOf(config, namespace), [place, { channel: 'console', chat: 'console' }]));
 }
-
-test('somebody may approve: by channel and namespace', () => {
-  const only = aConfig({
-    approval: {
-      ttl: 1,
-      confirm: [],
-      approvers: [{ name: 'Ben', telegram: 2, namespaces: ['shop*'], kubernetesGroups: [] }],
-    },
-  });
-  assert.equal(someoneMayApprove(only, 'telegram', 'shop-eu'), true);
-  assert.equal(someoneMayApprove(only, 'telegram', 'mail'), false);
-  assert.equal(someoneMayApprove(only, 'slack', 'shop-eu'), false);
-  assert.equal(someoneMayApprove(only, 'console', 'mail'), true);
-});
-
-test('people are called by the name in the config; others as they are', () => {
-  assert.equal(nameOf(config, 'telegram:123456789'), 'Ada');
-  assert.equal(nameOf(config, 'telegram:5'), 'telegram:5');
-  assert.equal(nameOf(config, 'ada@example.com'), 'ada@example.com');
-});
 
 test('every chat is spoken in once: the usual one in its usual place, others in the first place they have', () => {
   const routes = [

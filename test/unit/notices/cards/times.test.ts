@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timesIn } from '../../../src/notices/cards/times.ts';
+import { timesIn } from '../../../../src/notices/cards/times.ts';
 
 const now = Date.parse('2026-11-16T12:00:00Z');
 const cases: [string, string, string][] = [

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FixOptions } from '../../support/fixes.ts';
-import { aFix, aQuotaFix, approvedByAda, at, condition } from '../../support/fixes.ts';
-import { aDesk, upsert } from './desk.ts';
+import type { Remediation } from '../../../../src/kube/remediation.ts';
+import { RetryLater } from '../../../../src/lib/errors.ts';
+import {
+  aFix,
+  aNotice,
+  approvedByAda,
+  aQuotaFix,
+  at,
+  condition,
+  executed,
+  type FixOptions,
+} from '../../../support/fixes.ts';
+import { aDesk, gone, upsert } from '../desk.ts';
 
 const minuteMs = 60_000;
 const blocking = (workloads: number, over: FixOptions = {}) =>
@@ -129,4 +139,95 @@ test('counts of many messages wait for each other, and leave room for a new stat
   await desk.clock.advance(5 * minuteMs);
   const edited = desk.said.filter(({ what }) => what === 'edit').map(({ id }) => id);
   assert.equal(new Set(edited).size, 20);
+});
+
+const deleted: [string, Remediation, string][] = [
+  ['a proposal', aFix(), 'checkout: its record was deleted, nothing was changed by tapfix'],
+  ['a card without a fix', aNotice({ n: 1 }), 'reports: its record was deleted, nothing was changed by tapfix'],
+  [
+    'a fix that is watched',
+    aFix({ phase: 'Applied', approval: approvedByAda, status: { execution: executed } }),
+    'checkout: the record of its fix was deleted, tapfix no longer watches it',
+  ],
+];
+for (const [name, fix, headline] of deleted)
+  test(`${name} whose Remediation is deleted: one last edit, and its Notice goes`, async () => {
+    const desk = aDesk();
+    const { outbox } = desk.startWith([fix]);
+    await desk.clock.advance(5_100);
+    outbox.onFix(gone(fix));
+    await desk.clock.advance(60_000);
+    assert.deepEqual(desk.edits(), [[headline]]);
+    assert.deepEqual(desk.server.all(), []);
+  });
+
+test('deleted while nobody watched: the next list tells, and the last edit waits for the vendor', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  desk.vendor.down = new RetryLater('down', 5_000);
+  outbox.onFixes([]);
+  await desk.clock.advance(20_000);
+  assert.equal(desk.server.all().length, 1);
+  desk.vendor.down = undefined;
+  await desk.clock.advance(30_000);
+  assert.deepEqual(desk.edits().length, 1);
+  assert.deepEqual(desk.server.all(), []);
+});
+
+test('a chat that refuses the last edit does not keep the Notice', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  desk.vendor.down = new Error('the bot was kicked');
+  outbox.onFix(gone(aFix()));
+  await desk.clock.advance(1_000);
+  assert.deepEqual(desk.server.all(), []);
+});
+
+test('many at once keep to the budget of edits', async () => {
+  const desk = aDesk();
+  const fixes = Array.from({ length: 20 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}`, spec: { ttlMinutes: 60 } }));
+  const { outbox } = desk.startWith([]);
+  for (const fix of fixes) {
+    outbox.onFix(upsert(fix));
+    await desk.clock.advance(20_000);
+  }
+  for (const fix of fixes) outbox.onFix(gone(fix));
+  await desk.clock.advance(1_000);
+  assert.equal(desk.edits().length, 12);
+  await desk.clock.advance(120_000);
+  assert.equal(desk.edits().length, 20);
+  assert.deepEqual(desk.server.all(), []);
+});
+
+test('of a namespace that may not be read nobody knows what is gone: its Notice stays', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()], { isHeard: (namespace) => namespace !== 'shop' });
+  await desk.clock.advance(5_100);
+  outbox.onFixes([]);
+  await desk.clock.advance(60_000);
+  assert.deepEqual([desk.edits().length, desk.server.all().length], [0, 1]);
+});
+
+test('what was over keeps its last word when its record goes', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  await desk.clock.advance(5_100);
+  const over = aFix({ phase: 'Resolved', conditions: [condition('Resolved', '02:13:20')] });
+  outbox.onFix(upsert(over));
+  await desk.clock.advance(1_000);
+  outbox.onFix(gone(over));
+  await desk.clock.advance(1_000);
+  assert.deepEqual(desk.edits(), [['checkout healthy again by itself 03:13:20, nothing was changed']]);
+  assert.deepEqual(desk.server.all(), []);
+});
+
+test('that edit comes by itself, once', async () => {
+  const desk = aDesk();
+  desk.startWith([aFix()]);
+  await desk.clock.advance(29 * 60_000);
+  assert.deepEqual(desk.edits(), []);
+  await desk.clock.advance(3 * 3_600_000);
+  assert.equal(desk.edits().length, 1);
 });

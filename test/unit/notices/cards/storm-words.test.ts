@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { composeStorm } from '../../../src/notices/cards/storm-words.ts';
-import { aContext } from '../../golden/scenes.ts';
-import { aFix } from '../../support/fixes.ts';
+import { composeStorm } from '../../../../src/notices/cards/storm-words.ts';
+import { aContext } from '../../../golden/scenes.ts';
+import { aFix } from '../../../support/fixes.ts';
 
 const said = (...diagnoses: string[]): string =>
   composeStorm(

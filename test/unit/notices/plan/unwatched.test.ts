@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Config } from '../../../src/config/schema.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import { whyUnwatched } from '../../../src/notices/plan/unwatched.ts';
-import { aConfig } from '../../support/config.ts';
-import { aFix, aNotice } from '../../support/fixes.ts';
+import type { Config } from '../../../../src/config/schema.ts';
+import type { Remediation } from '../../../../src/kube/remediation.ts';
+import { whyUnwatched } from '../../../../src/notices/plan/unwatched.ts';
+import { aConfig } from '../../../support/config.ts';
+import { aFix, aNotice } from '../../../support/fixes.ts';
 
 const telegram = { telegram: { chat: '-1', routes: [], apiRoot: 'http://localhost' } };
 const here = { channels: telegram };

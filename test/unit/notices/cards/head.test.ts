@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { composeMessage } from '../../../src/notices/cards/compose.ts';
-import { aContext } from '../../golden/scenes.ts';
-import { aFix, approvedByAda, aQuotaFix, at, condition, executed, type FixOptions } from '../../support/fixes.ts';
+import { composeMessage } from '../../../../src/notices/cards/compose.ts';
+import { aContext } from '../../../golden/scenes.ts';
+import { aFix, approvedByAda, aQuotaFix, at, condition, executed, type FixOptions } from '../../../support/fixes.ts';
 
 const green: FixOptions = {
   phase: 'Recovered',

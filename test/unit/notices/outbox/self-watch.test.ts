@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sight } from '../../../src/kube/contact.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import { iso } from '../../../src/lib/clock.ts';
-import { createSelfWatch } from '../../../src/notices/outbox/self-watch.ts';
-import { aFix } from '../../support/fixes.ts';
-import { noticeStore } from '../../support/stores.ts';
-import { aDesk, silentLog, upsert } from './desk.ts';
+import type { Sight } from '../../../../src/kube/contact.ts';
+import type { Remediation } from '../../../../src/kube/remediation.ts';
+import { iso } from '../../../../src/lib/clock.ts';
+import { createSelfWatch } from '../../../../src/notices/outbox/self-watch.ts';
+import { aFix } from '../../../support/fixes.ts';
+import { noticeStore } from '../../../support/stores.ts';
+import { aDesk, silentLog, upsert } from '../desk.ts';
 
 /* From what the watches see to what is on the phone, through kills and lost answers. */
 

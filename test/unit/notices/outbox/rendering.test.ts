@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import { stateHash } from '../../../src/notices/outbox/rendering.ts';
-import { aContext } from '../../golden/scenes.ts';
-import { aFix, approvedByAda, aQuotaFix, at, condition } from '../../support/fixes.ts';
+import { describe, test } from 'node:test';
+import type { Remediation } from '../../../../src/kube/remediation.ts';
+import { stateHash } from '../../../../src/notices/outbox/rendering.ts';
+import { aContext } from '../../../golden/scenes.ts';
+import { aFix, approvedByAda, aQuotaFix, at, condition } from '../../../support/fixes.ts';
 
 const sightings = (ready: number, count = 14) => ({ count, lastSeen: at('02:15:00'), ready, desired: 3 });
 const hash = (fix: Remediation, over = {}) => stateHash([fix], aContext(over));
@@ -43,3 +43,32 @@ const different: [string, string, string][] = [
   ['a new member', hash(aFix()), stateHash([aFix(), aFix({ n: 2 })], aContext())],
 ];
 for (const [name, a, b] of different) test(`an edit for ${name}`, () => assert.notEqual(a, b));
+
+describe('what else is an edit', () => {
+  const failed = aFix({ phase: 'Failed', conditions: [condition('Failed', '02:12:50')] });
+  const healed = aFix({
+    phase: 'Failed',
+    conditions: [condition('Failed', '02:12:50'), condition('IncidentCleared', '02:12:55')],
+  });
+
+  /* What is an edit. */
+
+  const hash = (fix: Remediation) => stateHash([fix], aContext());
+  const preview = (diff: string) => aFix({ status: { preview: { diff, targetHash: 'abc', at: at('02:12:36') } } });
+  const rehearsal = (message: string) =>
+    aFix({ unrehearsed: true, conditions: [condition('Rehearsed', '02:12:36', { status: 'False', message })] });
+  const confirmation = (status: 'True' | 'False') =>
+    aFix({
+      unrehearsed: true,
+      conditions: [condition('Rehearsed', '02:12:36'), condition('Confirmed', '02:12:36', { status })],
+    });
+  const by = (who: string) => aFix({ phase: 'Approved', approval: { ...approvedByAda, by: who } });
+  const edits: [string, Remediation, Remediation][] = [
+    ['another diff', preview('a'), preview('b')],
+    ['why the rehearsal failed', rehearsal('a'), rehearsal('b')],
+    ['that the controller does not confirm it', confirmation('True'), confirmation('False')],
+    ['who approved', by('telegram:1'), by('telegram:2')],
+    ['that what failed is healthy by now', failed, healed],
+  ];
+  for (const [name, a, b] of edits) test(`an edit for ${name}`, () => assert.notEqual(hash(a), hash(b)));
+});

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Remediation } from '../../../src/kube/remediation.ts';
-import { planReminders, type ReminderFacts } from '../../../src/notices/plan/reminder.ts';
-import { aFix, aNotice, aNoticeOf, approvedByAda, at, condition, executed } from '../../support/fixes.ts';
+import type { Remediation } from '../../../../src/kube/remediation.ts';
+import { planReminders, type ReminderFacts } from '../../../../src/notices/plan/reminder.ts';
+import { aFix, aNotice, aNoticeOf, approvedByAda, at, condition, executed } from '../../../support/fixes.ts';
 
 const minutes = (n: number): number => n * 60_000;
 const postedAt = at('02:12:40');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RetryLater } from '../../../src/lib/errors.ts';
-import { aFix, at } from '../../support/fixes.ts';
-import { aDesk, gone, type Said, upsert } from './desk.ts';
+import { RetryLater } from '../../../../src/lib/errors.ts';
+import { aConfig, aFix, approvedByAda, at, uidOf } from '../../../support/fixes.ts';
+import { aDesk, gone, type Said, upsert } from '../desk.ts';
 
 /* At most four new messages in any minute in a chat, and none of them lost. */
 
@@ -126,4 +126,45 @@ test('whatever happens in a chat, it is edited at most twelve times in any minut
   outbox.refresh();
   await desk.clock.advance(60_000);
   assert.equal(desk.said.length, length, 'the last edit showed the newest');
+});
+
+const web = aFix({ n: 2, name: 'web' });
+
+test('the answer to a press is shown at once however much happens in the chat, and is one of its twelve edits a minute', async () => {
+  const desk = aDesk({ config: { approval: { ...aConfig().approval, confirm: ['RolloutUndo'] } } });
+  const { outbox, confirms } = desk.startWith([aFix(), web]);
+  await desk.clock.advance(5_100);
+  const applied = (ready: number) =>
+    aFix({
+      n: 2,
+      name: 'web',
+      phase: 'Applied',
+      approval: approvedByAda,
+      status: { sightings: { count: 1, lastSeen: at('02:13:00'), ready, desired: 30 } },
+    });
+  for (let ready = 1; ready <= 14; ready++) {
+    outbox.onFix(upsert(applied(ready)));
+    await desk.clock.advance(100);
+  }
+  assert.equal(desk.edits().length, 10);
+  const notice = desk.server.all()[0]!.metadata.name;
+  confirms.arm(uidOf(1), {
+    by: 'telegram:123456789',
+    name: 'Ada',
+    untilMs: desk.clock.now() + 30_000,
+    channel: 'telegram',
+    notice,
+  });
+  await desk.clock.advance(100);
+  assert.equal(desk.edits().length, 11);
+  outbox.onFix(upsert(aFix({ approval: approvedByAda })));
+  await desk.clock.advance(100);
+  assert.equal(desk.edits().length, 12);
+  for (let ready = 15; ready <= 30; ready++) {
+    outbox.onFix(upsert(applied(ready)));
+    await desk.clock.advance(2_000);
+  }
+  assert.equal(desk.edits().length, 12);
+  await desk.clock.advance(60_000);
+  assert.match(desk.edits().at(-1)!.join(), /30\/30 ready/);
 });

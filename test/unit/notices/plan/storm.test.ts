@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Severity } from '../../../src/kube/remediation.ts';
-import { planMessages } from '../../../src/notices/plan/coalesce.ts';
-import type { GroupFacts } from '../../../src/notices/plan/waiting.ts';
-import { aFix, aNoticeOf, at } from '../../support/fixes.ts';
-import { aDesk, upsert } from './desk.ts';
+import type { Severity } from '../../../../src/kube/remediation.ts';
+import { planMessages } from '../../../../src/notices/plan/coalesce.ts';
+import type { GroupFacts } from '../../../../src/notices/plan/waiting.ts';
+import { aFix, aNoticeOf, at } from '../../../support/fixes.ts';
 
 const nowMs = Date.parse(at('02:13:00'));
 const ago = (seconds: number): string => new Date(nowMs - seconds * 1000).toISOString();
@@ -121,52 +120,6 @@ test('routed to two chats, a storm is each chat’s own', () => {
   assert.deepEqual(plan({ fixes, addressesOf }), ['open card of 7', 'open card of 7']);
 });
 
-test('two hundred within ten seconds: one message, and two calls more in its first minute', async () => {
-  const desk = aDesk();
-  const { outbox } = desk.startWith([]);
-  for (let n = 1; n <= 200; n++) {
-    outbox.onFix(upsert(aFix({ n, name: `svc-${n}`, unrehearsed: true })));
-    await desk.clock.advance(50);
-  }
-  for (let n = 1; n <= 200; n++) {
-    outbox.onFix(upsert(aFix({ n, name: `svc-${n}` }))); // rehearsed by now
-    await desk.clock.advance(250);
-  }
-  const first = desk.said[0]!.atMs;
-  assert.ok(desk.said.filter(({ atMs }) => atMs < first + 60_000).length <= 3, JSON.stringify(desk.said));
-  await desk.clock.advance(60_000);
-  assert.equal(desk.posts().length, 1);
-  assert.match(desk.said.at(-1)!.headlines[0]!, /^200 incidents in one minute, prod-eu$/);
-  assert.deepEqual(
-    desk.server.all().map(({ spec }) => [spec.form, spec.members.length]),
-    [['storm', 200]],
-  );
-});
-
-test('three new ones a second are told as a storm from the first message on, and other messages keep quiet meanwhile', async () => {
-  const desk = aDesk();
-  const { outbox } = desk.startWith([aFix({ n: 900, name: 'before' })]);
-  await desk.clock.advance(20_000);
-  assert.equal(desk.said.length, 1);
-  for (let n = 1; n <= 60; n++) {
-    outbox.onFix(upsert(aFix({ n, name: `svc-${n}` })));
-    outbox.onFix(
-      upsert(
-        aFix({ n: 900, name: 'before', status: { preview: { diff: `${n}`, targetHash: `${n}`, at: at('02:12:36') } } }),
-      ),
-    );
-    await desk.clock.advance(n < 3 ? 1_000 : 333);
-  }
-  await desk.clock.advance(30_000);
-  const [storm] = desk.said.filter(({ what }) => what === 'post').slice(1);
-  assert.match(storm!.headlines[0]!, /^\d+ incidents in one minute/);
-  const during = desk.said.filter(({ atMs }) => atMs >= storm!.atMs && atMs < storm!.atMs + 29_000);
-  assert.deepEqual(
-    during.map(({ what }) => what),
-    ['post'],
-  );
-});
-
 const rush: { name: string; seen: number[]; said: string[] }[] = [
   { name: 'three are no rush: the window is as long as ever', seen: [5, 3, 1], said: ['open card of 3'] },
   { name: 'four, the last just now: wait a little', seen: [5, 3, 1, 1], said: ['again in 4000'] },
@@ -183,12 +136,3 @@ for (const { name, seen, said } of rush)
       said,
     );
   });
-
-test('when the storm is over the next incident is told as ever', async () => {
-  const desk = aDesk();
-  const { outbox } = desk.startWith(Array.from({ length: 30 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}` })));
-  await desk.clock.advance(120_000);
-  outbox.onFix(upsert(aFix({ n: 99, name: 'later' })));
-  await desk.clock.advance(10_000);
-  assert.deepEqual(desk.posts().at(-1), ['later keeps crashing, 0/3 ready']);
-});

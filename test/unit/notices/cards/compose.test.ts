@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition, Remediation } from '../../../src/kube/remediation.ts';
-import { composeMessage } from '../../../src/notices/cards/compose.ts';
-import type { Message } from '../../../src/notices/cards/message.ts';
-import { composeReminder } from '../../../src/notices/cards/reminder-words.ts';
-import { aContext } from '../../golden/scenes.ts';
+import { type Condition, type Remediation, undoIntro } from '../../../../src/kube/remediation.ts';
+import { composeMessage } from '../../../../src/notices/cards/compose.ts';
+import type { Line, Message } from '../../../../src/notices/cards/message.ts';
+import { composeReminder } from '../../../../src/notices/cards/reminder-words.ts';
+import { aContext } from '../../../golden/scenes.ts';
 import {
   aFix,
   aNotice,
@@ -14,7 +14,7 @@ import {
   executed,
   type FixOptions,
   uidOf,
-} from '../../support/fixes.ts';
+} from '../../../support/fixes.ts';
 
 /* A message about several: whose each button is, and how they are all together. */
 
@@ -181,3 +181,35 @@ const messages: [string, Remediation[], Message][] = (
 ]);
 for (const [name, , message] of messages)
   test(`the cluster is in every message: ${name}`, () => assert.match(JSON.stringify(message), /prod-eu/));
+
+const linesOf = ({ cards }: Message, label: string): readonly Line[] =>
+  cards[0]!.rows.find((row) => row.label === label)?.lines ?? [];
+const riskOf = (command: string): readonly Line[] =>
+  linesOf(
+    composeMessage([aQuotaFix({ spec: { rationale: `It stays away. ${undoIntro}\n${command}` } })], aContext()),
+    'Risk',
+  );
+const quotaOf = (annotation: string, resource = 'pods'): string =>
+  `kubectl -n shop create -f - <<'EOF'\n{"kind":"ResourceQuota","metadata":{"annotations":{"note":"${annotation}"}},"spec":{"hard":{"${resource}":"10"}}}\nEOF`;
+
+const shown: [string, string][] = [
+  ['a quota of Secrets', quotaOf('ours', 'count/secrets')],
+  ['the image of a container that is called auth', 'kubectl -n shop set image deploy/web auth=shop/auth:1.41'],
+  ['a namespace that is called so', 'kubectl -n user-auth rollout undo deploy/api-key --to-revision=41'],
+];
+for (const [name, command] of shown)
+  test(`the command to put it back is there as it is: ${name}`, () => {
+    assert.deepEqual(riskOf(command).at(-1), {
+      command,
+      orElse: (riskOf(command).at(-1) as { orElse: string }).orElse,
+    });
+  });
+
+test('a command that holds a secret is not in the chat: what prints it is, and that is said', () => {
+  const prints = "kubectl -n shop get fix platform-hardening-3f9a1c-7 -o jsonpath='{.spec.rationale}'";
+  assert.deepEqual(riskOf(quotaOf('password=hunter2')), [
+    'It stays away. Put it back with:',
+    'a command with something in it that is not for a chat; this prints it:',
+    { command: prints, orElse: prints },
+  ]);
+});
