@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aRollout, killed, type RolloutOptions, waiting, wayOf } from '../../support/rollout.ts';
+import { aRollout, killed, type RolloutOptions, waiting, wayOf } from '../../../support/rollout.ts';
 
 const typo = { image: 'shop/web:1.O' };
 const pull = waiting(
@@ -182,79 +182,4 @@ test('the newest revision that ran well for days is not to blame, whatever is wr
       'revision 2 itself ran healthy before, so the rollout did not bring it',
     );
   }
-});
-
-test('a Secret of a volume that kubelet does not name is named by the template, and only an event tells who waits', async () => {
-  const volume = (item: string) => ({
-    volumes: [{ name: 'tls', secret: { secretName: 'cert', items: [{ key: item, path: 'x' }] } }],
-  });
-  const { say, ask } = aRollout({
-    beforeSpec: volume('old.crt'),
-    afterSpec: volume('tls.crt'),
-    pods: [waiting('ContainerCreating')],
-  });
-  say('FailedMount', 'MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.crt');
-  const derived = await ask('ConfigMissing');
-  assert.equal(derived?.diagnosis, 'Secret cert has no key tls.crt');
-  assert.equal(wayOf(derived), 'back to 1');
-});
-
-test('a bad image: what it is, how many wait, and what is closest to it, but only as words', async () => {
-  const other = { ...good, spec: { containers: [{ name: 'app', image: 'shop/web:1.0' }] } };
-  const { ask } = aRollout({ after: typo, pods: [pull, pull], oldPods: [other], isOldKnown: false });
-  const derived = await ask('ImagePull');
-  assert.equal(derived?.diagnosis, 'image shop/web:1.O does not exist in registry docker.io');
-  assert.deepEqual(derived?.evidence, ['2 of 3 pods wait for it', 'its other pods run shop/web:1.0']);
-  assert.match(derived?.changed[0] ?? '', /rollout 2: app image 1\.41 → 1\.O$/);
-  assert.equal(derived?.action, undefined);
-});
-
-test('what runs elsewhere in the namespace is a hint as well, and of another namespace it is not', async () => {
-  const { server, ask } = aRollout({ after: typo, pods: [pull] });
-  for (const [namespace, image] of [
-    ['shop', 'shop/web:1.0'],
-    ['pay', 'shop/web:1.1'],
-  ] as const)
-    server.seed('Pod', namespace, {
-      metadata: { name: 'canary' },
-      spec: { containers: [{ name: 'app', image }] },
-      status: { containerStatuses: [{ name: 'app', ready: true, state: { running: {} } }] },
-    });
-  assert.deepEqual((await ask('ImagePull'))?.evidence, [
-    'its only pod waits for it',
-    'closest in use: canary runs shop/web:1.0',
-  ]);
-});
-
-test('before 1.30 only an event says why an image cannot be pulled', async () => {
-  const { say, ask } = aRollout({
-    after: typo,
-    pods: [waiting('ImagePullBackOff', 'Back-off pulling image "shop/web:1.O"')],
-  });
-  say('Failed', 'Error: ImagePullBackOff');
-  say(
-    'Failed',
-    'Failed to pull image "shop/web:1.O": rpc error: code = Unknown desc = unauthorized: authentication required',
-  );
-  assert.match((await ask('ImagePull'))?.diagnosis ?? '', /not authorised/);
-});
-
-test('a kill for memory says the limit; without one it says that', async () => {
-  const withLimit = await aRollout({ after: limit('64Mi'), pods: [killed(5)] }).ask('OOMKilled');
-  assert.equal(withLimit?.diagnosis, 'container app is killed for memory after 20 s; its limit is 64Mi');
-  assert.deepEqual(withLimit?.evidence, ['5 restarts of 1 pod']);
-  const without = await aRollout({ pods: [killed()] }).ask('OOMKilled');
-  assert.equal(without?.diagnosis, 'container app is killed for memory after 20 s; it has no memory limit of its own');
-});
-
-test('a stuck rollout says its deadline, how far it came, and what its new pods wait for', async () => {
-  const { say, ask } = aRollout({
-    after: typo,
-    pods: [unready],
-    deployment: { spec: { progressDeadlineSeconds: 300 } },
-  });
-  say('Unhealthy', 'Readiness probe failed: HTTP probe failed with statuscode: 503');
-  const derived = await ask('RolloutStuck');
-  assert.equal(derived?.diagnosis, 'rollout 2 missed its deadline of 5 min: 0 of 1 new pods available');
-  assert.deepEqual(derived?.evidence, ['readiness probe: HTTP 503']);
 });
