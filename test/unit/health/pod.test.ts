@@ -268,6 +268,4 @@ describe('a pod that loops, and one that is over', () => {
       const live = workloadHealth({ desired: 1, ready: 1, settled: true }, [pod], 0);
       assert.deepEqual([live.healthy, live.troubles, live.restarts, live.longestUptimeMs], [true, [], 0, 0]);
     });
-
-  const live = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
 });

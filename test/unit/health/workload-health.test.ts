@@ -4,8 +4,6 @@ import { workloadHealth } from '../../../src/health/workload-health.ts';
 import { aContainer, aPod, crashing } from '../../support/views.ts';
 
 const nowMs = Date.parse('2026-11-16T03:12:00Z');
-const endedAt = (agoMs: number) =>
-  aContainer({ restarts: 2, ended: { reason: 'Error', exitCode: 1, uptimeMs: 5_000, finishedAtMs: nowMs - agoMs } });
 const full = { desired: 3, ready: 3, settled: true };
 const workloads = [
   { name: 'all ready and settled', counts: full, pods: [aPod()], why: '' },
@@ -55,49 +53,6 @@ test('an init container that did its work has not crashed, however long it took'
   const live = workloadHealth(full, [aPod({ containers: [done, crashing] })], nowMs);
   assert.equal(live.longestUptimeMs, 300);
 });
-
-const pods = [
-  { name: 'in its back-off', pod: aPod({ containers: [crashing] }), now: true, lately: true },
-  {
-    name: 'up again, not ready',
-    pod: aPod({ ready: false, containers: [{ ...endedAt(60_000), ready: false }] }),
-    now: true,
-    lately: true,
-  },
-  {
-    name: 'up since an hour, and not ready',
-    pod: aPod({ ready: false, containers: [{ ...endedAt(3_600_000), ready: false }] }),
-    now: false,
-    lately: false,
-  },
-  {
-    name: 'up and ready a minute after a crash',
-    pod: aPod({ containers: [endedAt(60_000)] }),
-    now: false,
-    lately: true,
-  },
-  {
-    name: 'up and ready an hour after a crash',
-    pod: aPod({ containers: [endedAt(3_600_000)] }),
-    now: false,
-    lately: false,
-  },
-  {
-    name: 'whose init container needed a second try a minute ago',
-    pod: aPod({
-      containers: [{ ...endedAt(60_000), isDown: true, ended: { ...endedAt(60_000).ended!, exitCode: 0 } }],
-    }),
-    now: false,
-    lately: false,
-  },
-  {
-    name: 'starting for the first time',
-    pod: aPod({ ready: false, containers: [aContainer({ ready: false })] }),
-    now: false,
-    lately: false,
-  },
-  { name: 'on its way out', pod: aPod({ deleting: true, containers: [crashing] }), now: false, lately: false },
-];
 
 const evictions: [string, number | undefined, boolean][] = [
   ['a moment ago', nowMs - 60_000, true],
