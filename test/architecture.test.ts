@@ -336,8 +336,8 @@ test('a unit test file is named after the file it tests: X.test.ts, or X.aspect.
       .filter(
         (file) => !/^[\w-]+(\.[a-z-]+)?\.test\.ts$/.test(basename(file)) || !existsSync(join(root, sourceOf(file))),
       )
-      .map((file) => `test/unit/${file}: there is no ${sourceOf(file)}`),
-    'unit tests of files that do not exist',
+      .map((file) => `test/unit/${file} is no test of ${sourceOf(file)}`),
+    'unit tests without the file they test, or with more than one aspect',
   );
 });
 
