@@ -309,6 +309,38 @@ test('a part is made from what it needs, by name', () => {
   );
 });
 
+/** Folders of test/unit whose tests are about something else than src. The last row that fits counts. */
+const unitRoots: Record<string, string> = {
+  '': 'src',
+  cluster: 'test/cluster',
+  e2e: 'test/e2e/support',
+  pictures: 'scripts/pictures',
+  'sim/full-sim': 'test/sim',
+};
+
+/** `kube/watch.test.ts` and `kube/watch.aspect.test.ts` are both about src/kube/watch.ts. */
+function sourceOf(unitTest: string): string {
+  const isIn = (folder: string): boolean => folder === '' || unitTest.startsWith(`${folder}/`);
+  const folder = Object.keys(unitRoots).findLast(isIn)!;
+  const [name] = basename(unitTest).split('.');
+  return join(unitRoots[folder]!, relative(folder, dirname(unitTest)), `${name}.ts`);
+}
+
+test('a unit test file is named after the file it tests: X.test.ts, or X.aspect.test.ts', () => {
+  const folder = join(root, 'test/unit');
+  const tests = filesIn(folder)
+    .map((file) => relative(folder, file))
+    .filter((file) => file.endsWith('.test.ts'));
+  assertNone(
+    tests
+      .filter(
+        (file) => !/^[\w-]+(\.[a-z-]+)?\.test\.ts$/.test(basename(file)) || !existsSync(join(root, sourceOf(file))),
+      )
+      .map((file) => `test/unit/${file} is no test of ${sourceOf(file)}`),
+    'unit tests without the file they test, or with more than one aspect',
+  );
+});
+
 test('`current()` always means the configuration in force', () => {
   const wrong = sources.flatMap(({ path, code }) =>
     [...code.matchAll(/\bcurrent\??(?:: \(\) => |\(\): )(\w+)/g)]
@@ -350,5 +382,16 @@ test('the checks above see what they should (they are not blind)', () => {
   assert.deepEqual(ignored('const a = [f(1)]; // prettier-ignore\n').filter((code) => code.includes('f')).length, 1);
   assert.deepEqual(spreads('a.ts', 'const a = createA({ b, ...deps });'), ['src/a.ts: createA']);
   assert.deepEqual(spreads('a.ts', 'const a = createA({ b: () => f({ ...c }) });'), []);
+  assert.deepEqual(
+    [
+      'a/b.test.ts',
+      'a/b.aspect.test.ts',
+      'a.test.ts',
+      'cluster/a.test.ts',
+      'sim/full-sim/a.test.ts',
+      'sim/a.test.ts',
+    ].map(sourceOf),
+    ['src/a/b.ts', 'src/a/b.ts', 'src/a.ts', 'test/cluster/a.ts', 'test/sim/a.ts', 'src/sim/a.ts'],
+  );
   assert.deepEqual(hits('a.ts', 'const t = Date.now();', reserved[0]!.pattern), ['src/a.ts: const t = Date.now();']);
 });

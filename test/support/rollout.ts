@@ -139,6 +139,13 @@ export const wayOf = (derived: Derived | undefined): string => {
   return undo ? `back to ${undo.toRevision}` : (derived?.rationale ?? 'gone');
 };
 
+/** What is offered, or why nothing is. */
+export const offered = (derived: Derived | undefined): string => {
+  const { type = '', ...blocks } = derived?.action ?? {};
+  const { uid: _, ...params } = (Object.values(blocks)[0] ?? {}) as Record<string, unknown>;
+  return type ? `${type} ${JSON.stringify(params)}` : (derived?.rationale ?? 'gone');
+};
+
 export const waiting = (reason: string, message = ''): PodState => ({ state: { waiting: { reason, message } } });
 export const killed = (restarts = 3): PodState => ({
   restarts,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { markAnnotation } from '../../../src/actions/action.ts';
+import { describe, test } from 'node:test';
+import { type ActionPlan, markAnnotation } from '../../../src/actions/action.ts';
+import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
 import { rolloutUndo, templateDiff } from '../../../src/actions/rollout-undo.ts';
-import { mergeTemplate, withoutEnvValues } from '../../../src/actions/template.ts';
 import { template, undoWorld, type World } from '../controller/world.ts';
 
 const prepare = (world: World, over: object = {}) => {
@@ -64,34 +64,6 @@ test('a Deployment without annotations gets them with the mark', async () => {
     value: { [markAnnotation]: 'f' },
   });
 });
-
-const labelled = (labels: Record<string, string>, annotations?: Record<string, string>) => ({
-  metadata: { labels, ...(annotations && { annotations }) },
-  spec: { containers: [] },
-});
-const merges = [
-  {
-    name: 'the older value wins where both have a key',
-    older: labelled({ app: 'a', tier: 'old' }),
-    current: labelled({ app: 'a', tier: 'new' }),
-    want: labelled({ app: 'a', tier: 'old' }),
-  },
-  {
-    name: 'a key that only the current one has stays',
-    older: labelled({ app: 'a' }),
-    current: labelled({ app: 'a', team: 'x' }, { 'kubectl.kubernetes.io/restartedAt': 't' }),
-    want: labelled({ app: 'a', team: 'x' }, { 'kubectl.kubernetes.io/restartedAt': 't' }),
-  },
-  {
-    name: 'pod-template-hash never comes along',
-    older: labelled({ app: 'a', 'pod-template-hash': '1' }),
-    current: labelled({ app: 'a', 'pod-template-hash': '2' }),
-    want: labelled({ app: 'a' }),
-  },
-];
-for (const { name, older, current, want } of merges) {
-  test(name, () => assert.deepEqual(mergeTemplate(older, current), want));
-}
 
 const app = (over: object) => ({ spec: { containers: [{ name: 'app', image: 'a:2', ...over }] } });
 const diffs = [
@@ -174,13 +146,94 @@ test('the diff fits a phone', () => {
   assert.match(lines.at(-1)!, /^and \d+ more changes$/);
 });
 
-test('the snapshot keeps no literal of env, and still tells a changed one', async () => {
-  const secret = (value: string) => ({ spec: { containers: [{ name: 'app', env: [{ name: 'PASSWORD', value }] }] } });
-  const hidden = withoutEnvValues(secret('hunter2'));
-  assert.doesNotMatch(JSON.stringify(hidden), /hunter2/);
-  assert.deepEqual(hidden, secret('(hidden)'));
-  const reference = {
-    spec: { containers: [{ name: 'app', env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }] },
-  };
-  assert.deepEqual(withoutEnvValues(reference), reference);
+describe('an undo checks for itself', () => {
+  const context = ({ server }: World) => ({ namespace: 'shop', fixUid: 'f', reader: server.client() });
+  function undo(world: World, uid = world.server.get('Deployment', 'shop', 'checkout')!.metadata.uid) {
+    const params = { kind: 'Deployment' as const, name: 'checkout', uid, toRevision: 1 };
+    return {
+      prepare: () => rolloutUndo.prepare(params, context(world)),
+      inspect: (before: string) => rolloutUndo.inspect(params, before, context(world)),
+    };
+  }
+  function deletion(world: World) {
+    const { uid } = world.server.get('ResourceQuota', 'shop', 'tight')!.metadata;
+    return deleteResourceQuota.prepare({ name: 'tight', uid }, context(world));
+  }
+  async function planned(prepared: ReturnType<typeof deletion>): Promise<ActionPlan> {
+    const plan = await prepared;
+    assert.ok(plan.ok);
+    return plan;
+  }
+  const change = ({ server }: World, patch: object) => server.change('Deployment', 'shop', 'checkout', patch);
+
+  const refusals: [string, (world: World) => unknown, string][] = [
+    [
+      'a Deployment on its way out',
+      (world) => change(world, { metadata: { deletionTimestamp: '2026-11-16T03:12:00Z' } }),
+      'TargetGone',
+    ],
+    [
+      'a template too large to keep',
+      (world) => change(world, { spec: { template: template('x'.repeat(262_144)) } }),
+      'TooLarge',
+    ],
+    [
+      'two ReplicaSets of that revision',
+      ({ server }) => {
+        const { annotations, ownerReferences } = server.get('ReplicaSet', 'shop', 'checkout-0')!.metadata;
+        server.seed('ReplicaSet', 'shop', {
+          metadata: { name: 'planted', annotations, ownerReferences },
+          spec: { template: template('evil:1') },
+        });
+      },
+      'RevisionGone',
+    ],
+  ];
+  for (const [name, prepare, want] of refusals)
+    test(`an undo is refused for ${name}`, async () => {
+      const world = undoWorld();
+      prepare(world);
+      const prepared = await undo(world).prepare();
+      assert.equal(!prepared.ok && prepared.reason, want);
+    });
+
+  test('an undo is bound to what it puts there, not only to what it replaces', async () => {
+    const world = undoWorld();
+    const { targetHash } = await planned(undo(world).prepare());
+    world.server.change('ReplicaSet', 'shop', 'checkout-0', { spec: { template: template('evil/miner:1') } });
+    assert.notEqual((await planned(undo(world).prepare())).targetHash, targetHash);
+  });
+
+  test('the snapshot of an undo carries no literal of env', async () => {
+    const { before } = await planned(undo(undoWorld()).prepare());
+    assert.match(before, /"name":"LEVEL"/);
+    assert.doesNotMatch(before, /"info"/);
+  });
+
+  const traces: [string, (world: World) => unknown, string][] = [
+    [
+      'the mark of an earlier fix',
+      (world) => change(world, { metadata: { annotations: { [markAnnotation]: 'another' } } }),
+      'untouched',
+    ],
+    ['our own mark', (world) => change(world, { metadata: { annotations: { [markAnnotation]: 'f' } } }), 'ours'],
+    [
+      'an earlier mark and another template',
+      (world) =>
+        change(world, {
+          metadata: { annotations: { [markAnnotation]: 'another' } },
+          spec: { template: template('x:9') },
+        }),
+      'other',
+    ],
+    ['a Deployment that is gone', ({ server }) => server.remove('Deployment', 'shop', 'checkout'), 'other'],
+  ];
+  for (const [name, meddle, want] of traces)
+    test(`after a crash, ${name}: ${want}`, async () => {
+      const world = undoWorld();
+      const { inspect, prepare } = undo(world);
+      const { before } = await planned(prepare());
+      meddle(world);
+      assert.equal(await inspect(before), want);
+    });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gitOpsOwner } from '../../../src/actions/ownership.ts';
 import { actionOf, actions, parseAction, specOf } from '../../../src/actions/table.ts';
 
 test('a spec comes back as it went in', () => {
@@ -33,30 +32,3 @@ test('types and params blocks are unique', () => {
   assert.equal(new Set(actions.map(({ type }) => type)).size, actions.length);
   assert.equal(new Set(actions.map(({ block }) => block)).size, actions.length);
 });
-
-const owners: (Parameters<typeof gitOpsOwner>[0] & { want: string | undefined })[] = [
-  { labels: { 'app.kubernetes.io/managed-by': 'Helm', 'app.kubernetes.io/instance': 'shop' }, want: undefined },
-  { labels: { 'argocd.argoproj.io/instance': 'shop' }, want: 'Argo CD (application shop)' },
-  {
-    labels: { 'app.kubernetes.io/instance': 'shop' },
-    managedFields: [{ manager: 'argocd-controller' }],
-    want: 'Argo CD',
-  },
-  { managedFields: [{ manager: 'kustomize-controller' }], want: 'Flux' },
-  { managedFields: [{ manager: 'argocd-controller', subresource: 'status' }, { manager: 'kubectl' }], want: undefined },
-  {
-    annotations: { 'argocd.argoproj.io/tracking-id': 'web:apps/Deployment:shop/x' },
-    want: 'Argo CD (application web)',
-  },
-  {
-    labels: { 'app.kubernetes.io/instance': 'shop' },
-    annotations: { 'argocd.argoproj.io/tracking-id': 'shop:apps/Deployment:shop/x' },
-    want: 'Argo CD (application shop)',
-  },
-  { labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' }, want: 'Flux (Kustomization apps)' },
-  { labels: { 'helm.toolkit.fluxcd.io/name': 'rel' }, want: 'Flux (HelmRelease rel)' },
-  { want: undefined },
-];
-for (const { want, ...meta } of owners) {
-  test(`${JSON.stringify(meta)} is owned by ${want ?? 'nobody'}`, () => assert.equal(gitOpsOwner(meta), want));
-}

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { actions } from '../../../src/actions/table.ts';
 import { runManifests } from '../../../src/cli/manifests.ts';
 import { UserError } from '../../../src/lib/errors.ts';
+import type { Manifest } from '../../../src/manifests/manifest.ts';
+import { defaults, renderManifests } from '../../../src/manifests/render-manifests.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tapfix-manifests-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -99,3 +104,39 @@ async function refuses(options: Parameters<typeof runManifests>[0], sentence: st
     return true;
   });
 }
+
+describe('what is printed and written', () => {
+  const fresh = renderManifests({ ...defaults, actions });
+
+  const objectsOf = (text: string): Manifest[] =>
+    parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+
+  async function printed(options: Parameters<typeof runManifests>[0]): Promise<string> {
+    const lines: string[] = [];
+    assert.equal(await runManifests(options, { print: (text) => lines.push(text) }), 0);
+    return lines.join('\n');
+  }
+
+  test('everything follows the namespace and the image', async () => {
+    const text = await printed({ namespace: 'ops', image: 'registry.example.com/tapfix:9' });
+    const objects = objectsOf(text);
+    assert.deepEqual(new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? [])), new Set(['ops']));
+    assert.doesNotMatch(text, /serviceaccount:tapfix:|namespace: tapfix\b|localhost\/tapfix/);
+    assert.equal(text.match(/image: registry\.example\.com\/tapfix:9/g)?.length, 2);
+  });
+
+  test('files are written where asked, and named', async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'manifests-'));
+    const out = join(parent, 'new');
+    const said = await printed({ out });
+    assert.deepEqual((await readdir(out)).sort(), [...fresh.keys()]);
+    assert.equal(said, [...fresh.keys()].map((name) => `wrote ${join(out, name)}`).join('\n'));
+    await rm(parent, { recursive: true });
+  });
+
+  for (const namespace of ['', 'Ops', "a' || true || '", 'a'.repeat(64)]) {
+    test(`${JSON.stringify(namespace)} is no namespace`, async () => {
+      await assert.rejects(printed({ namespace }), { name: 'UserError', exitCode: 2 });
+    });
+  }
+});

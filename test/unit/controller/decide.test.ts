@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ActionPlan } from '../../../src/actions/action.ts';
-import type { ControlFacts, ControlStep } from '../../../src/controller/decide.ts';
-import { decide } from '../../../src/controller/decide.ts';
-import type { Condition, Phase, Remediation } from '../../../src/kube/remediation.ts';
-import { transitions } from '../../../src/kube/remediation.ts';
+import { beginExecution, type ControlFacts, type ControlStep, decide } from '../../../src/controller/decide.ts';
+import { type Condition, type Phase, type Remediation, transitions } from '../../../src/kube/remediation.ts';
 import { iso } from '../../../src/lib/clock.ts';
 import { aConfig } from '../../support/config.ts';
-import { aFix, health } from './world.ts';
+import { aFix as aWholeFix, condition } from '../../support/fixes.ts';
+import { aFix, health, undoWorld } from './world.ts';
 
 const bornMs = Date.parse('2026-11-16T03:12:00Z');
 const minute = 60_000;
@@ -349,4 +348,35 @@ describe('decide', () => {
     });
     assert.equal(step.do === 'move' && step.message, 'rejected by telegram:7: known');
   });
+});
+
+const nowMs = Date.parse('2026-11-16T02:14:10Z');
+
+/* decide() */
+
+for (const phase of ['Noticed', 'Proposed'] as const)
+  test(`${phase}, and it is no longer there: resolved, but not called healthy`, () => {
+    const fix = aWholeFix({ phase, conditions: [condition('IncidentCleared', '02:14:00', { reason: 'Gone' })] });
+    const step = decide({ fix, nowMs, config: aConfig() });
+    assert.deepEqual(step.do === 'move' && [step.phase, step.reason], ['Resolved', 'Gone']);
+  });
+
+for (const [seconds, want] of [
+  [119, 'wait'],
+  [120, 'move'],
+] as const)
+  test(`a crash loop with a life of 60 s that looks healed for ${seconds} s: ${want === 'wait' ? 'watched' : 'resolved'}`, () => {
+    const fix = aWholeFix({
+      phase: 'Approved',
+      approval: { state: 'Approved', by: 'ada' },
+      conditions: [condition('Approved', '02:14:00')],
+    });
+    const stable = { sinceMs: nowMs - seconds * 1000, restarts: 0, readAtMs: nowMs };
+    assert.equal(decide({ fix, nowMs, config: aConfig(), live: health({ longestUptimeMs: 60_000 }), stable }).do, want);
+  });
+
+test('the window that Applying persists fits the resource', () => {
+  const plan = { before: '', blocked: [], undo: '' } as unknown as ActionPlan;
+  const config = aConfig({ recovery: { stableFor: 3_600_000, timeout: 1 } });
+  assert.equal(beginExecution(undoWorld().fix(), plan, health(), config, 0).stableSeconds, 600);
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import type { Hand } from '../../../src/actions/perform.ts';
 import { createLock } from '../../../src/controller/context.ts';
 import { bindingFor, createRights } from '../../../src/controller/rights.ts';
 import { createSweeper } from '../../../src/controller/sweep.ts';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
-import type { Remediation } from '../../../src/kube/remediation.ts';
 import { silent, undoWorld } from './world.ts';
 
 const role = 'tapfix-writer-workloads';
@@ -59,58 +59,87 @@ test('a binding that a crash left is used, one that is not ours is replaced', as
   });
 });
 
-const sweeps: { name: string; status?: object; afterMs?: number; gone?: true; swept: boolean }[] = [
-  { name: 'of a rehearsal that may be under way stay', status: { phase: 'Proposed' }, swept: false },
-  { name: 'of an execution that may be under way stay', status: { phase: 'Applying' }, swept: false },
-  { name: 'of one that is applied go', status: { phase: 'Applied' }, swept: true },
-  { name: 'of a rehearsal that is over go', status: { phase: 'Proposed', conditions: [{ type: 'Rehearsed' }, { type: 'Confirmed' }] }, swept: true },
-  { name: 'older than 15 minutes go, whatever the phase', status: { phase: 'Applying' }, afterMs: 900_001, swept: true },
-  { name: 'of a Remediation that is gone go', gone: true, swept: true },
-]; // prettier-ignore
-for (const { name, status, afterMs = 0, gone, swept } of sweeps) {
-  test(`left-over rights ${name}`, async () => {
-    const { server, clock, fix, sweep, left, leave, to } = rig();
-    leave();
-    if (status) to(status);
-    if (gone) server.remove('Remediation', 'shop', (fix() as Remediation).metadata.name);
-    await sweep(clock.now() + afterMs);
-    assert.equal(left(), swept ? 0 : 1);
+describe('a binding and its token', () => {
+  const role = 'tapfix-writer-workloads';
+  const target = { kind: 'Deployment', namespace: 'shop', name: 'checkout' } as const;
+
+  function rig() {
+    const { server, clock, fix, config } = undoWorld();
+    const api = server.client();
+    const withRights = createRights({ api, clock, log: silent, namespace: 'tapfix' });
+    const bindings = () => server.list('RoleBinding');
+    const seed = (over: object, metadata = {}) => {
+      const binding = bindingFor(fix(), role, 'tapfix');
+      return server.seed('RoleBinding', 'shop', {
+        ...binding,
+        ...over,
+        metadata: { ...binding.metadata, ...metadata },
+      });
+    };
+    return { server, clock, fix, config, api, withRights, bindings, seed };
+  }
+  const lag = new ApiError('User "w" cannot patch resource "deployments" in API group "apps"', 403, 'Forbidden');
+
+  test('the token lives for ten minutes', async () => {
+    const { server, fix, withRights } = rig();
+    await withRights(fix(), role, async () => undefined);
+    const request = server.calls.find(({ verb }) => verb === 'createSub');
+    assert.deepEqual((request!.body as { spec: object }).spec, { expirationSeconds: 600 });
   });
-}
 
-test("the sweeper leaves the installation's own bindings alone", async () => {
-  const { server, clock, sweep, left } = rig();
-  const labels = { 'app.kubernetes.io/managed-by': 'tapfix' };
-  server.seed('RoleBinding', 'tapfix', { metadata: { name: 'tapfix-watcher', labels }, roleRef: { name: 'x' } });
-  await sweep(clock.now() + 10_000_000);
-  assert.equal(left(), 1);
-});
+  for (const verb of ['patch', 'delete'] as const)
+    test(`a ${verb} that the authorizer does not know yet is tried again, with the binding that was swept away`, async () => {
+      const { server, clock, fix, withRights, bindings } = rig();
+      let tries = 0;
+      server.hooks.before = (call) => {
+        if (call.identity === undefined || ++tries > 1) return;
+        for (const { metadata } of bindings()) server.remove('RoleBinding', 'shop', metadata.name);
+        throw lag;
+      };
+      let left = 0;
+      const work = (hand: Hand) => (verb === 'patch' ? hand.patch(target, 'merge', {}) : hand.delete(target));
+      const done = withRights(fix(), role, async (hand) => {
+        await work(hand);
+        left = bindings().length;
+      });
+      await clock.advance(1_000);
+      await done;
+      assert.deepEqual([tries, left, bindings().length], [2, 1, 0]);
+    });
 
-test('rights that cannot be removed do not keep the others, and those of another installation are not ours', async () => {
-  const { server, clock, fix, sweep, leave, to } = rig();
-  const other = (ns: string, own: string, n: number) => {
-    const binding = bindingFor(fix(), role, own);
-    const name = `tapfix-${n}1111111-1111-4111-8111-111111111111`;
-    server.seed('RoleBinding', ns, { ...binding, metadata: { ...binding.metadata, name, ownerReferences: [] } });
-  };
-  other('a-stuck', 'tapfix', 1);
-  other('b-theirs', 'tapfix-two', 2);
-  leave();
-  to({ phase: 'Applied' });
-  server.hooks.before = ({ verb, namespace }) => {
-    if (verb === 'delete' && namespace === 'a-stuck') throw new ApiError('no', 403, 'Forbidden');
-  };
-  await sweep(clock.now());
-  assert.deepEqual(
-    server.list('RoleBinding').map(({ metadata }) => metadata.namespace),
-    ['a-stuck', 'b-theirs'],
-  );
-});
+  test('after ten seconds the no of the authorizer is a no', async () => {
+    const { server, clock, fix, withRights } = rig();
+    server.hooks.before = ({ identity }) => {
+      if (identity) throw lag;
+    };
+    const done = withRights(fix(), role, (hand) => hand.patch(target, 'merge', {})).catch((error: unknown) => error);
+    await clock.advance(11_000);
+    assert.equal(await Promise.race([done, Promise.resolve('still trying')]), lag);
+  });
 
-test('with literal namespaces only those are listed, and where Remediations are', async () => {
-  const { server, clock, sweep, config } = rig();
-  config.namespaces.include = ['shop', 'payments'];
-  await sweep(clock.now());
-  const listed = server.calls.filter(({ verb }) => verb === 'list').map(({ namespace }) => namespace);
-  assert.deepEqual(listed, ['shop', 'payments', 'pay']);
+  const foreign: [string, object][] = [
+  ['a Role of the same name', { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role } }],
+  ['another role', { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' } }],
+  ['another subject', { subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'shop' }] }],
+  ['one subject more', { subjects: [{ kind: 'ServiceAccount', name: 'tapfix-writer', namespace: 'tapfix' }, { kind: 'User', name: 'erin' }] }],
+]; // prettier-ignore
+  for (const [name, over] of foreign)
+    test(`a binding of our name with ${name} is replaced, by its uid`, async () => {
+      const { server, fix, withRights, bindings, seed } = rig();
+      const { uid } = seed(over).metadata;
+      await withRights(fix(), role, async () => {
+        const [binding] = bindings();
+        const { roleRef, subjects } = bindingFor(fix(), role, 'tapfix');
+        assert.deepEqual([binding?.['roleRef'], binding?.['subjects']], [roleRef, subjects]);
+      });
+      assert.deepEqual(server.calls.find(({ verb }) => verb === 'delete')?.body, { uid });
+    });
+
+  test('rights that cannot be taken back are left to the sweeper: what was done is done', async () => {
+    const { server, fix, withRights } = rig();
+    server.hooks.before = ({ verb }) => {
+      if (verb === 'delete') throw new Unreachable('reset');
+    };
+    assert.equal(await withRights(fix(), role, async () => 'done'), 'done');
+  });
 });

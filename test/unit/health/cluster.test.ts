@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { autoscalerTroubles, claimTroubles, type KnownClass, nodeTroubles } from '../../../src/health/cluster.ts';
-import { missingConfigIn, missingStorageClassIn } from '../../../src/health/event-words.ts';
-import { rolloutTroubles } from '../../../src/health/refusals.ts';
-import { distinct, summed, type Trouble } from '../../../src/health/trouble.ts';
-import { type ClaimView, viewAutoscaler, viewDeployment, viewNode } from '../../../src/kube/views.ts';
+import type { Trouble } from '../../../src/health/trouble.ts';
+import { type ClaimView, viewAutoscaler, viewNode } from '../../../src/kube/views.ts';
 import { anEvent } from '../../support/views.ts';
 
 const meta = { name: 'x', namespace: 'shop', uid: 'u' };
@@ -97,58 +95,3 @@ const claims: [string, ClaimView, KnownClass, ReturnType<typeof anEvent>[], stri
 ];
 for (const [name, claim, known, events, want] of claims)
   test(`a claim ${name}: ${want || 'nothing'}`, () => assert.equal(inWords(claimTroubles(claim, known, events)), want));
-
-const late = condition('Progressing', 'False', 'ProgressDeadlineExceeded');
-const rollouts: [string, object, object[], string][] = [
-  ['under way', {}, [condition('Progressing', 'True')], ''],
-  ['past its deadline', {}, [late], 'RolloutStuck: ProgressDeadlineExceeded'],
-  ['past its deadline, and scaled to zero', { replicas: 0 }, [late], ''],
-  ['past its deadline, and paused', { paused: true }, [late], ''],
-  [
-    'without a ReplicaSet',
-    {},
-    [condition('Progressing', 'False', 'ReplicaSetCreateError')],
-    'CreateRejected: ReplicaSetCreateError',
-  ],
-];
-for (const [name, spec, conditions, want] of rollouts)
-  test(`a rollout ${name}: ${want || 'nothing'}`, () =>
-    assert.equal(
-      inWords(rolloutTroubles(viewDeployment({ metadata: meta, spec, status: { conditions } } as never)!)),
-      want,
-    ));
-
-test('what is missing, by name, however it is said', () => {
-  const missing: [string, string | undefined][] = [
-    ['configmap "a.b" not found', 'ConfigMap a.b'],
-    ['Error: secrets "s" not found', 'Secret s'],
-    ["couldn't find key url in ConfigMap shop/web", 'ConfigMap web (key url)'],
-    ['configmap references non-existent config key: x.json', 'ConfigMap key x.json'],
-    ['serviceaccount "a" not found', undefined],
-    ['configmap "a" is forbidden', undefined],
-  ];
-  for (const [message, want] of missing) assert.equal(missingConfigIn(message), want, message);
-  assert.equal(missingStorageClassIn('storageclass.storage.k8s.io "fast" not found'), 'fast');
-  assert.equal(missingStorageClassIn('storageclass.storage.k8s.io "fast" is slow'), undefined);
-});
-
-test('classes are summed over all that have them: the longest counts, and what is another`s fault does not', () => {
-  const trouble = (failureClass: string, sinceMs?: number, cause?: Trouble['cause']): Trouble => ({
-    class: failureClass,
-    reason: '',
-    message: '',
-    ...(sinceMs !== undefined && { sinceMs }),
-    ...(cause && { cause }),
-  });
-  const found = [
-    trouble('A', 90),
-    trouble('A', 40),
-    trouble('B'),
-    trouble('C', 10, { kind: 'Node', name: 'n' }),
-    trouble('D', 1_000_000),
-  ];
-  const { troubles, lastingMs } = summed(found, 100);
-  assert.deepEqual(troubles, ['A', 'B', 'D']);
-  assert.deepEqual(lastingMs, { A: 60, B: Infinity, D: Infinity }, 'a time that cannot be is no time');
-  assert.equal(distinct([...found, ...found]).length, 4);
-});

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
-import { podTroubles } from '../../../src/health/pod.ts';
+import { describe, test } from 'node:test';
+import { hasCrashedLately, isCrashing, isFinished, isLooping, podTroubles } from '../../../src/health/pod.ts';
+import { workloadHealth } from '../../../src/health/workload-health.ts';
 import { type ContainerView, type PodView, viewPod } from '../../../src/kube/views.ts';
 import { aContainer, aPod, crashing } from '../../support/views.ts';
-
-/* What a pod's own status says is wrong with it. */
 
 const nowMs = Date.parse('2026-11-16T03:12:00Z');
 const minutes = 60_000;
@@ -173,18 +172,6 @@ test('recorded pods of a real cluster', () => {
   });
 });
 
-test('a static pod is its node`s, and yet nobody`s workload', () => {
-  const owned = (kind: string) =>
-    viewPod({
-      metadata: {
-        name: 'p',
-        uid: 'p',
-        ownerReferences: [{ apiVersion: 'v1', kind, name: 'n', uid: 'u', controller: true }],
-      },
-    } as never)?.owner?.kind;
-  assert.deepEqual([owned('Node'), owned('ReplicaSet')], [undefined, 'ReplicaSet']);
-});
-
 const initContainers = [{ name: 'migrate' }, { name: 'proxy', restartPolicy: 'Always' }];
 test('a sidecar is not an init container, though it stands among them', () => {
   const status = (name: string) => ({
@@ -210,4 +197,75 @@ test('a sidecar is not an init container, though it stands among them', () => {
     podTroubles(pod, nowMs).map(({ message }) => message),
     ['container proxy runs and is not ready'],
   );
+});
+
+const endedAt = (agoMs: number) =>
+  aContainer({ restarts: 2, ended: { reason: 'Error', exitCode: 1, uptimeMs: 5_000, finishedAtMs: nowMs - agoMs } });
+
+const pods = [
+  { name: 'in its back-off', pod: aPod({ containers: [crashing] }), now: true, lately: true },
+  {
+    name: 'up again, not ready',
+    pod: aPod({ ready: false, containers: [{ ...endedAt(60_000), ready: false }] }),
+    now: true,
+    lately: true,
+  },
+  {
+    name: 'up since an hour, and not ready',
+    pod: aPod({ ready: false, containers: [{ ...endedAt(3_600_000), ready: false }] }),
+    now: false,
+    lately: false,
+  },
+  {
+    name: 'up and ready a minute after a crash',
+    pod: aPod({ containers: [endedAt(60_000)] }),
+    now: false,
+    lately: true,
+  },
+  {
+    name: 'up and ready an hour after a crash',
+    pod: aPod({ containers: [endedAt(3_600_000)] }),
+    now: false,
+    lately: false,
+  },
+  {
+    name: 'whose init container needed a second try a minute ago',
+    pod: aPod({
+      containers: [{ ...endedAt(60_000), isDown: true, ended: { ...endedAt(60_000).ended!, exitCode: 0 } }],
+    }),
+    now: false,
+    lately: false,
+  },
+  {
+    name: 'starting for the first time',
+    pod: aPod({ ready: false, containers: [aContainer({ ready: false })] }),
+    now: false,
+    lately: false,
+  },
+  { name: 'on its way out', pod: aPod({ deleting: true, containers: [crashing] }), now: false, lately: false },
+];
+for (const { name, pod, now, lately } of pods)
+  test(`a pod ${name}: ${now ? 'crashes' : lately ? 'crashed lately' : 'does not crash'}`, () =>
+    assert.deepEqual([isCrashing(pod, nowMs), hasCrashedLately(pod, nowMs)], [now, lately]));
+
+describe('a pod that loops, and one that is over', () => {
+  const failed = (exitCode: number) => ({ reason: 'Error', exitCode, uptimeMs: 300, finishedAtMs: 1 });
+  const loops: [string, ReturnType<typeof aContainer>, boolean][] = [
+    ['says CrashLoopBackOff', aContainer({ waiting: 'CrashLoopBackOff' }), true],
+    ['failed again and is down', aContainer({ isDown: true, restarts: 1, ended: failed(1) }), true],
+    ['failed for the first time', aContainer({ isDown: true, restarts: 0, ended: failed(1) }), false],
+    ['ended well, again', aContainer({ isDown: true, restarts: 3, ended: failed(0) }), false],
+    ['failed before, and is up', aContainer({ isDown: false, restarts: 3, ended: failed(1) }), false],
+  ];
+  for (const [name, container, want] of loops)
+    test(`a container that ${name} ${want ? 'loops' : 'does not loop'}`, () =>
+      assert.equal(isLooping(container), want));
+
+  for (const phase of ['Failed', 'Succeeded'])
+    test(`a pod that is ${phase} is over: nothing of it counts`, () => {
+      const pod = aPod({ phase, containers: [crashing] });
+      assert.deepEqual([isFinished(pod), isCrashing(pod, 0)], [true, false]);
+      const live = workloadHealth({ desired: 1, ready: 1, settled: true }, [pod], 0);
+      assert.deepEqual([live.healthy, live.troubles, live.restarts, live.longestUptimeMs], [true, [], 0, 0]);
+    });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { inTime, iso, systemClock } from '../../../src/lib/clock.ts';
+import { backoffMs, inTime, iso, systemClock, untilAborted } from '../../../src/lib/clock.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
 test('a sleep ends by itself and leaves no listener', async () => {
@@ -60,4 +60,27 @@ test('work that fails in time fails', async () => {
   const clock = fakeClock();
   const work = inTime({ clock, ms: 1_000, late: 'late' }, () => Promise.reject(new Error('no')));
   await assert.rejects(work, /no/);
+});
+
+test('work is waited for until the signal aborts, and no longer', async () => {
+  const never = new Promise<never>(() => {});
+  const { signal } = new AbortController();
+  assert.equal(await untilAborted(Promise.resolve(7), signal), 7);
+  await assert.rejects(untilAborted(Promise.reject(new Error('boom')), signal), /boom/);
+  await assert.rejects(untilAborted(never, AbortSignal.abort(new Error('stopped'))), /stopped/);
+  const stop = new AbortController();
+  const waiting = untilAborted(never, stop.signal);
+  stop.abort(new Error('stopped later'));
+  await assert.rejects(waiting, /stopped later/);
+});
+
+test('retries double from half a second to half a minute, with jitter', () => {
+  assert.deepEqual(
+    [1, 2, 3, 7, 8, 2000].map((failures) => backoffMs(failures, () => 1)),
+    [500, 1000, 2000, 30_000, 30_000, 30_000],
+  );
+  assert.equal(
+    backoffMs(1, () => 0),
+    250,
+  );
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { canonical, hashOf, sameValue } from '../../../src/lib/hash.ts';
+import * as fc from 'fast-check';
+import { canonical, hashOf, longUid, sameValue, shortUid } from '../../../src/lib/hash.ts';
 
 test('the order of keys does not change a hash, that of a list does', () => {
   assert.equal(hashOf({ a: 1, b: { c: 2, d: 3 } }), hashOf({ b: { d: 3, c: 2 }, a: 1 }));
@@ -12,4 +13,18 @@ test('absent and undefined are the same value, null is another', () => {
   assert.equal(sameValue({ a: undefined }, {}), true);
   assert.equal(sameValue({ a: null }, {}), false);
   assert.equal(canonical(undefined), 'undefined');
+});
+
+test('a uid survives being made short, in 22 characters', () => {
+  fc.assert(
+    fc.property(fc.uuid(), (uid) => {
+      assert.equal(shortUid(uid).length, 22);
+      assert.equal(longUid(shortUid(uid)), uid);
+    }),
+  );
+});
+
+test('what is no uid is refused', () => {
+  assert.throws(() => shortUid('api-1'), RangeError);
+  for (const short of ['', 'x', '!'.repeat(22), 'A'.repeat(23)]) assert.equal(longUid(short), undefined);
 });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { z } from 'zod';
 import { actions } from '../../../src/actions/table.ts';
 import { transitions } from '../../../src/kube/remediation.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
-import { structuralSchema, type Schema } from '../../../src/manifests/structural.ts';
+import type { Schema } from '../../../src/manifests/structural.ts';
 
 interface Definition {
   metadata: { name: string };
@@ -78,26 +77,3 @@ test('the rule about phases lists every transition there is', () => {
   const known = Object.entries(transitions).flatMap(([from, targets]) => targets.map((to) => `${from}>${to}`));
   assert.deepEqual(listed, known);
 });
-
-const schemas: [string, z.ZodType, Schema | RegExp][] = [
-  ['a literal becomes an enum', z.literal('Deployment'), { type: 'string', enum: ['Deployment'] }],
-  ['a strict object loses the word for "no others"', z.strictObject({}), { type: 'object', properties: {} }],
-  [
-    'two patterns stay two, without a type of their own',
-    z.string().regex(/^a/).regex(/b$/),
-    { type: 'string', allOf: [{ pattern: '^a' }, { pattern: 'b$' }] },
-  ],
-  [
-    'a union is refused, with its path',
-    z.object({ a: z.union([z.string(), z.number()]) }),
-    /^Error: \.a: "anyOf" cannot/,
-  ],
-  ['a record is refused', z.object({ a: z.record(z.string(), z.string()) }), /^Error: \.a: "\w+" cannot/],
-];
-
-for (const [name, schema, want] of schemas) {
-  test(name, () => {
-    if (want instanceof RegExp) assert.throws(() => structuralSchema(schema), want);
-    else assert.deepEqual(structuralSchema(schema), want);
-  });
-}

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { pageOf } from '../../../src/explain/explanation.ts';
+import { createLedger } from '../../../src/incidents/ledger.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { createReadiness } from '../../../src/ops/readiness.ts';
-import { startServer } from '../../../src/ops/server.ts';
+import { readLedger, startServer } from '../../../src/ops/server.ts';
+import { scriptedServer } from '../../support/scripted-server.ts';
 
 const log = createLog({ level: 'silent' });
 const readiness = createReadiness();
@@ -72,5 +76,58 @@ test('a port in use is one line that names the setting', async () => {
 test('an address of another machine is one line as well', async () => {
   await assert.rejects(startServer({ host: '192.0.2.1', port: 0, metrics, readiness, log }), {
     message: '192.0.2.1:0 is not an address of this machine: check server.host',
+  });
+});
+
+describe('the ledger of a watcher', () => {
+  const question = { namespace: 'shop', kind: 'Deployment', name: 'check&out' };
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+
+  test('what a watcher keeps is what is understood', async (t) => {
+    const ledger = createLedger({ clock: systemClock, count() {} });
+    ledger.arrived();
+    ledger.ended('ClassDisabled', { workload: 'shop/Deployment/check&out', class: 'CrashLoop', reason: 'BackOff' });
+    ledger.arrived();
+    ledger.waits('shop/ResourceQuota/tight', {
+      workload: 'shop/Deployment/check&out',
+      class: 'QuotaExceeded',
+      reason: 'FailedCreate',
+    });
+    const server = await startServer({
+      host: '127.0.0.1',
+      port: 0,
+      metrics: createMetrics(),
+      readiness: createReadiness(),
+      ledger,
+      log,
+    });
+    t.after(() => server.close());
+    const page = pageOf(await readLedger(`http://127.0.0.1:${server.port}`, question));
+    assert.deepEqual(
+      page?.outcomes.map(({ outcome, class: of, count }) => [outcome, of, count]),
+      [['ClassDisabled', 'CrashLoop', 1]],
+    );
+    assert.deepEqual(
+      page?.waiting.map(({ class: of }) => of),
+      ['QuotaExceeded'],
+    );
+  });
+
+  const answers: [string, number, string, RegExp][] = [
+    ['a page that is not there', 404, 'not found', /answered with HTTP 404$/],
+    ['something that is no JSON', 200, '<html>', /JSON/],
+    ['more than a page can be', 200, `"${'x'.repeat(1_100_000)}"`, /exceeded|maxResponseSize|Size/i],
+  ];
+  for (const [name, status, body, why] of answers)
+    test(`${name} is said`, async (t) => {
+      const server = await scriptedServer();
+      t.after(() => server.close());
+      server.script((response) => void response.writeHead(status).end(body));
+      await assert.rejects(readLedger(server.url, question), why);
+      assert.deepEqual(server.seen[0]?.query, question);
+    });
+
+  test('nobody there is said soon', async () => {
+    await assert.rejects(readLedger('http://127.0.0.1:1', question));
   });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
-import { withFewColours } from '../../../scripts/pictures/palette.ts';
-import { chunksOf, indexedChunks, pixelsOf, pngOf, textChunk, textOf } from '../../../scripts/pictures/png.ts';
+import { chunksOf, pixelsOf, pngOf, textChunk, textOf } from '../../../scripts/pictures/png.ts';
 
 /** Two pixels wide; each line is predicted in another way, as the standard numbers them. */
 const pixels = [
@@ -33,28 +32,6 @@ const png = pngOf([
 
 test('pixels are read whatever way each line was predicted', () => {
   assert.deepEqual(pixelsOf(png), { width: 2, height: 5, rgba: Buffer.from(pixels.flat()) });
-});
-
-test('few colours stay as they are', () => {
-  const { palette, indices } = withFewColours(pixelsOf(png));
-  assert.deepEqual(
-    [...indices].flatMap((place) => palette[place]!),
-    pixels.flat(),
-  );
-  const made = chunksOf(pngOf(indexedChunks(withFewColours(pixelsOf(png)))));
-  assert.deepEqual(
-    made.map(({ type }) => type),
-    ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'],
-  );
-});
-
-test('of many colours at most 256 are left, and none moves far', () => {
-  const rgba = Buffer.from(Array.from({ length: 40 * 40 }, (_, n) => [n % 40, Math.floor(n / 40), 0, 255]).flat());
-  const { palette, indices } = withFewColours({ width: 40, height: 40, rgba });
-  assert.ok(palette.length <= 256);
-  indices.forEach((place, n) =>
-    palette[place]!.forEach((value, c) => assert.ok(Math.abs(value - rgba[n * 4 + c]!) <= 3)),
-  );
 });
 
 test('a note is found again, and its checksum is right', () => {

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseTelegramHtml } from '../../../scripts/pictures/telegram-html.ts';
-import { telegram } from '../../../scripts/pictures/telegram.ts';
-import { composeMessage } from '../../../src/notices/cards/compose.ts';
-import { scenes } from '../../golden/scenes.ts';
 
 test('a message becomes the tree that Telegram would show', () => {
   assert.deepEqual(parseTelegramHtml('🔴 <b>a &lt; b</b>\n<pre>x &amp; &quot;y&quot;</pre>&#8594;'), [
@@ -36,11 +33,3 @@ const refused: Readonly<Record<string, string>> = {
 for (const [what, html] of Object.entries(refused))
   test(`refused: ${what}`, () =>
     assert.throws(() => parseTelegramHtml(html), /^Error: (Telegram does not|a bare|<b> is never|<\/b> closes)/));
-
-test('every scene can be shown, and none of its words becomes markup of the page', () => {
-  for (const { members, context } of scenes)
-    assert.match(telegram.screen(telegram.show(composeMessage(members, context)), 'chat'), /class="bubble"/);
-  const page = telegram.screen({ text: '<b>&lt;script&gt;</b>', buttons: [['<img>']] }, 'message');
-  assert.match(page, /&lt;script&gt;/);
-  assert.doesNotMatch(page, /<script|<img/);
-});

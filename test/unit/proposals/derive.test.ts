@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { classNames } from '../../../src/config/schema.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { viewReplicaSet } from '../../../src/kube/views.ts';
-import { limitsInWords } from '../../../src/proposals/cases/quota-exceeded.ts';
-import { derive, type Subject, withUndo } from '../../../src/proposals/derive.ts';
+import { cases, derive, type Subject, withUndo } from '../../../src/proposals/derive.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeServer } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { recordedReader } from '../../support/recorded.ts';
+import { aRollout, killed, offered, type PodState, waiting } from '../../support/rollout.ts';
 import { blockedByQuota, crashLoop } from '../../support/street.ts';
 
 /** A quota that blocks two workloads, and a crash loop whose first revision this process saw healthy. */
@@ -52,118 +54,6 @@ test('deriving reads, and never writes', async () => {
   await ask({});
   await ask(quota);
   assert.deepEqual([...new Set(server.calls.map(({ verb }) => verb))].sort(), ['get', 'list']);
-});
-
-test('a quota in words: its limits, who made it, whom it blocks, and how to put it back', async () => {
-  const { server, ask } = aCluster();
-  server.change('ResourceQuota', 'shop', 'tight', {
-    metadata: { managedFields: [{ manager: 'gitops-bot', time: '2026-11-16T03:12:00Z', fieldsV1: { 'f:spec': {} } }] },
-    spec: { hard: { 'requests.memory': '50Mi' } },
-    status: { used: { 'requests.memory': '48Mi' } },
-  });
-  const derived = await ask(quota);
-  assert.equal(derived?.diagnosis, 'pods 1, already used 0, a pod asks 1');
-  assert.deepEqual(derived?.changed, ['2026-11-16T03:12:00.000Z ResourceQuota created by gitops-bot']);
-  assert.deepEqual(derived?.evidence, ['ready when noticed: api 0/2, web 0/2']);
-  assert.match(
-    derived?.rationale ?? '',
-    /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with:\n/,
-  );
-});
-
-test('a quota with room for one of two that it refused still stands in the way of the other', async () => {
-  const { server, ask } = aCluster();
-  const message = 'exceeded quota: tight, requested: services=1, used: services=1, limited: services=1'; // no limit of it by now
-  const conditions = [{ type: 'ReplicaFailure', status: 'True', message }];
-  server.change('ReplicaSet', 'shop', 'web-7d9f8b6c5d', { status: { conditions } });
-  assert.equal((await ask(quota))?.action?.type, 'DeleteResourceQuota');
-});
-
-/** What the ReplicaSet of `name` was told at its last tries, newest first. */
-function refusedBy(server: ReturnType<typeof fakeServer>, name: string, quotas: readonly string[]): void {
-  const { uid, name: set } = server.get('ReplicaSet', 'shop', `${name}-7d9f8b6c5d`)!.metadata;
-  const involvedObject = { kind: 'ReplicaSet', namespace: 'shop', name: set, uid };
-  for (const [n, quota] of quotas.entries()) {
-    const message = `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
-    const lastTimestamp = `2026-11-16T03:11:${50 - n}Z`;
-    server.seed('Event', 'shop', {
-      metadata: { name: `${set}.${quota}` },
-      reason: 'FailedCreate',
-      message,
-      involvedObject,
-      lastTimestamp,
-    });
-  }
-}
-
-for (const [who, want] of [
-  [['api'], '1 workload can start pods again, 1 is refused by ResourceQuota full as well.'],
-  [['api', 'web'], 'ResourceQuota full refuses the same pods, which start when that is out of the way as well.'],
-] as const)
-  test(`a second quota that refuses ${who.join(' and ')} as well: nobody is promised what one deletion does not bring`, async () => {
-    const { server, ask } = aCluster();
-    server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '1' } } });
-    for (const name of ['full', 'roomy'])
-      server.seed('ResourceQuota', 'shop', {
-        metadata: { name },
-        spec: { hard: { pods: '1' } },
-        status: { used: { pods: name === 'full' ? '1' : '0' } },
-      });
-    for (const name of who) refusedBy(server, name, ['tight', 'full', 'roomy']);
-    const derived = await ask(quota);
-    assert.equal(derived?.action?.type, 'DeleteResourceQuota');
-    assert.equal(derived.rationale.split(' Put it back')[0], `The namespace has no such limit afterwards; ${want}`);
-  });
-
-const refused = (refusal: string) =>
-  ({
-    kind: 'ReplicaSet',
-    name: 'n',
-    uid: 'u',
-    workload: 'Deployment/n',
-    ready: 0,
-    desired: 1,
-    refusal,
-    fits: false,
-  }) as const;
-const limits: { name: string; refusals: string[]; want: string }[] = [
-  {
-    name: 'only what was in the way, with what was asked for',
-    refusals: ['64Mi', '256Mi', '64Mi'].map(
-      (ask) =>
-        `exceeded quota: q, requested: requests.memory=${ask}, used: requests.memory=1Mi, limited: requests.memory=50Mi`,
-    ),
-    want: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi to 256Mi',
-  },
-  {
-    name: 'two limits at once',
-    refusals: [
-      'exceeded quota: q, requested: pods=1,requests.memory=9Mi, used: pods=2,requests.memory=48Mi, limited: pods=2,requests.memory=50Mi',
-    ],
-    want: 'pods 2, already used 0, a pod asks 1; requests.memory 50Mi, already used 48Mi, a pod asks 9Mi',
-  },
-  {
-    name: 'words that nobody understands: all limits',
-    refusals: ['exceeded quota: q'],
-    want: 'pods 2, already used 0; requests.memory 50Mi, already used 48Mi',
-  },
-];
-for (const { name, refusals, want } of limits)
-  test(`the limits of a quota in words: ${name}`, () => {
-    const spec = { hard: { pods: '2', 'requests.memory': '50Mi' } };
-    const status = { used: { 'requests.memory': '48Mi' } };
-    assert.equal(limitsInWords({ metadata: {} as never, spec, status }, refusals.map(refused)), want);
-  });
-
-test('a quota that was changed after its creation: both are said, and the creator is not guessed', async () => {
-  const { server, ask } = aCluster();
-  const time = '2026-11-16T03:20:00Z';
-  const managedFields = [{ manager: 'kubectl-edit', time, fieldsV1: { 'f:spec': {} } }];
-  server.change('ResourceQuota', 'shop', 'tight', { metadata: { managedFields } });
-  assert.deepEqual((await ask(quota))?.changed, [
-    '2026-11-16T03:20:00.000Z ResourceQuota changed by kubectl-edit',
-    '2026-11-16T03:12:00.000Z ResourceQuota created',
-  ]);
 });
 
 const refusals = [
@@ -256,4 +146,96 @@ test('a command to put it back is shown whole or not at all', () => {
   assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. Put it back with:\nkubectl create');
   const long = withUndo('Safe.', 'x'.repeat(2048));
   assert.equal(long, 'Safe. How to put it back will be in status.execution.undo of this Remediation.');
+});
+
+describe('recorded clusters', () => {
+  const nowMs = Date.parse('2026-11-16T08:30:30Z');
+  const first = 'this is its first revision, there is none to go back to';
+  const nothing = 'nothing safe to do by a tap';
+
+  /** What a real control plane and a real kubelet left behind, and what is said of it. */
+  const cases: { of: string; why: string; seen: string[]; fix: string }[] = [
+  { of: 'ImagePull shop/Deployment/typo', why: 'image localhost/app:1.O: registry localhost does not answer (connection refused)', seen: ['its only pod waits for it'], fix: first },
+  { of: 'ConfigMissing shop/Deployment/cfg', why: 'ConfigMap missing does not exist', seen: ['its only pod cannot start without it'], fix: first },
+  { of: 'ConfigMissing free/Deployment/mount', why: 'Secret nope does not exist', seen: ['its only pod cannot start without it'], fix: first },
+  { of: 'OOMKilled shop/Deployment/oom', why: 'container app is killed for memory within a second; its limit is 32Mi', seen: ['5 restarts of 1 pod'], fix: first },
+  { of: 'CrashLoop shop/Deployment/crash', why: 'container app exits 1 within a second', seen: ['5 restarts of 1 pod'], fix: first },
+  { of: 'CrashLoop shop/Deployment/live', why: 'container app exits 0 after 3 s; liveness probe: HTTP 500', seen: ['6 restarts of 1 pod'], fix: first },
+  { of: 'CrashLoop free/DaemonSet/node-exporter', why: 'container app exits 1 within a second', seen: ['4 restarts of 1 pod'], fix: 'no revision to go back to: none is kept' },
+  { of: 'ProbeFailing shop/Deployment/unready', why: 'readiness probe: HTTP 500', seen: ['its only pod runs and is not ready'], fix: '1 pod of 2 runs, not all' },
+  { of: 'RolloutStuck free/Deployment/slow', why: 'rollout 1 missed its deadline of 20 s: 0 of 1 new pods available', seen: ['readiness probe: HTTP 500'], fix: first },
+  { of: 'Unschedulable free/Deployment/pvc', why: 'its volume claim is not bound yet', seen: ['its only pod waits for a node'], fix: 'no recent scale-up' },
+  { of: 'StorageFailed free/PersistentVolumeClaim/data', why: 'StorageClass fast does not exist', seen: ['it asks for 1Gi of StorageClass fast', '1 pod waits for it: pvc-7895dcdc96-49cfz'], fix: nothing },
+  { of: 'StorageFailed tapfix/StorageClass/fast', why: 'StorageClass fast does not exist', seen: ['1 claim waits for it: free/data'], fix: nothing },
+  { of: 'VolumeStuck free/Deployment/mount', why: 'Secret nope does not exist', seen: ['its only pod cannot start', 'on node real-1'], fix: nothing },
+  { of: 'JobFailed free/CronJob/nightly', why: 'its run nightly-29913629 gave up after 2 tries: container app exits 1 within a second', seen: ['it allows 1 retry'], fix: 'what it did before it failed is not known, so running it again is left to a person' },
+  { of: 'JobFailed free/Job/nightly-29913629', why: 'it gave up after 2 tries: container app exits 1 within a second', seen: ['it allows 1 retry'], fix: 'what it did before it failed is not known, so running it again is left to a person' },
+  { of: 'AutoscalerBlind free/HorizontalPodAutoscaler/slow', why: 'it cannot read cpu: the API metrics.k8s.io (metrics-server) is not installed, since 2026-11-16T08:28:51.000Z', seen: ['Deployment slow stays at 1 (it may have 1 to 3)'], fix: nothing },
+  { of: 'CreateRejected locked/StatefulSet/db', why: 'Pod Security level restricted refuses its pods: host namespaces (hostNetwork=true), allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile', seen: [], fix: 'a rule is changed by those who set it, not by a tap' },
+]; // prettier-ignore
+  for (const { of, why, seen, fix } of cases)
+    test(`recorded: ${of}: ${why}`, async () => {
+      const [, failureClass = '', namespace = '', kind = '', name = ''] = /^(\w+) ([^/]+)\/(\w+)\/(.+)$/.exec(of) ?? [];
+      const deps = { reader: recordedReader(), history: createHistory(), config: aConfig(), nowMs };
+      const derived = await derive({ namespace, class: failureClass, object: { kind, name, uid: '' } }, deps);
+      assert.deepEqual([derived?.diagnosis, derived?.evidence, derived?.rationale], [why, seen, fix]);
+    });
+});
+
+test('every class there is has a case of its own', () =>
+  assert.deepEqual(Object.keys(cases).sort(), [...classNames].sort()));
+
+const unplaced = (message: string) => ({
+  state: undefined as never,
+  spec: { containers: [{ name: 'app', resources: { requests: { cpu: '4' } } }] },
+  status: {
+    phase: 'Pending',
+    containerStatuses: [],
+    conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+  },
+});
+const noCpu = unplaced('0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}.');
+
+test('of a class that nobody knows nothing is derived', async () =>
+  assert.equal(await aRollout({ pods: [{}] }).ask('BackupFailed'), undefined));
+
+for (const failureClass of classNames)
+  test(`${failureClass}: two readings say the same, nothing is written, and what is gone is gone`, async () => {
+    const { server, ask } = aRollout({
+      after: { image: 'shop/web:2' },
+      pods: [killed(), waiting('ImagePullBackOff'), noCpu],
+    });
+    const [one, two] = [await ask(failureClass), await ask(failureClass)];
+    assert.deepEqual(one, two);
+    assert.deepEqual(
+      [...new Set(server.calls.map(({ verb }) => verb))].filter((verb) => !['get', 'list'].includes(verb)),
+      [],
+    );
+    assert.equal(await ask(failureClass, {}, { kind: 'Deployment', name: 'nobody' }), undefined);
+  });
+
+const good: PodState = { ready: true };
+const ended = { reason: 'Error', exitCode: 1, startedAt: '2026-11-16T03:11:00Z', finishedAt: '2026-11-16T03:11:20Z' };
+const crashing: PodState = { restarts: 3, state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated: ended } }; // prettier-ignore
+
+test('what the configuration does not allow is not offered, and the next that applies is', async () => {
+  const { ask } = aRollout({ after: { image: 'shop/web:1.42' }, pods: [crashing, good] });
+  const only = (...allow: never[]) => aConfig({ actions: { allow } });
+  assert.equal(offered(await ask('CrashLoop', { config: only('DeletePod' as never) })), 'DeletePod {"name":"web-2-0"}');
+  assert.equal(
+    offered(await ask('CrashLoop', { config: only() })),
+    'RolloutUndo is not in actions.allow; DeletePod is not in actions.allow',
+  );
+});
+
+test('whatever the cluster says, a secret in it does not reach a card', async () => {
+  const secret = 'AKIAIOSFODNN7EXAMPLE';
+  const { say, ask } = aRollout({
+    after: { image: `shop/${secret}:1` },
+    pods: [{ restarts: 1, state: { waiting: { reason: 'ImagePullBackOff', message: `password=${secret}` } } }],
+  });
+  for (const reason of ['Unhealthy', 'FailedMount', 'FailedCreatePodSandBox', 'FailedCreate'])
+    say(reason, `Readiness probe failed: ${secret}`);
+  for (const failureClass of ['ImagePull', 'ProbeFailing', 'VolumeStuck', 'SandboxFailed', 'RolloutStuck', 'CrashLoop'])
+    assert.ok(!JSON.stringify(await ask(failureClass)).includes(secret), failureClass);
 });

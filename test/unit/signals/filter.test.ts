@@ -1,21 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { isSelected } from '../../../src/config/selection.ts';
+import { describe, test } from 'node:test';
 import { filterOutcome, watchScopes } from '../../../src/signals/filter.ts';
 import { aConfig } from '../../support/config.ts';
-
-const selection = [
-  { include: ['shop-*'], exclude: [], namespace: 'shop-eu', want: true },
-  { include: ['shop-*'], exclude: ['shop-test'], namespace: 'shop-test', want: false },
-  { include: ['*'], exclude: [], namespace: 'kube-system', want: false },
-  { include: ['*', 'kube-system'], exclude: [], namespace: 'kube-system', want: true },
-  { include: ['*', 'kube-system'], exclude: ['kube-*'], namespace: 'kube-system', want: false },
-  { include: ['*'], exclude: [], namespace: 'tapfix', want: false },
-  { include: ['shop'], exclude: [], namespace: 'shop-eu', want: false },
-];
-for (const { include, exclude, namespace, want } of selection)
-  test(`${namespace} is ${want ? 'in' : 'out'} with ${include} without ${exclude || 'nothing'}`, () =>
-    assert.equal(isSelected(aConfig({ namespaces: { include, exclude } }), namespace, 'tapfix'), want));
 
 test('only literal names are watched one by one, a glob needs the whole cluster', () => {
   assert.deepEqual(watchScopes(aConfig({ namespaces: { include: ['a', 'b', 'a'], exclude: ['b'] } })), ['a']);
@@ -36,3 +22,43 @@ test('a class that is switched off', () =>
     filterOutcome(aConfig({ classes: { CrashLoop: { enabled: false } } }), subject, 'tapfix'),
     'ClassDisabled',
   ));
+
+test('a node is of no namespace: it is told where everything is watched, and where its pods are', () => {
+  const outcome = (include: string[], namespace: string, ignore = [] as object[]) =>
+    filterOutcome(
+      aConfig({ namespaces: { include, exclude: [] }, ignore }),
+      { class: 'NodeDown', namespace, kind: 'Node', name: 'spot-7' },
+      'tapfix',
+    );
+  assert.equal(outcome(['*'], ''), 'Kept');
+  assert.equal(outcome(['shop-*', 'pay'], ''), 'NamespaceNotSelected');
+  assert.equal(outcome(['shop-*', 'pay'], 'pay'), 'Kept', 'a pod of ours was on it');
+  assert.equal(outcome(['*'], '', [{ kind: 'Node', name: 'spot-*' }]), 'IgnoredByRule');
+  assert.equal(outcome(['*'], 'pay', [{ class: 'NodeDown' }]), 'IgnoredByRule');
+});
+
+for (const rule of [{ namespace: 'pay-*' }, { kind: 'StatefulSet' }, { name: 'web' }, { class: 'OOMKilled' }])
+  test(`a rule that fits but for ${Object.keys(rule)[0]} ignores nothing`, () => {
+    const ignore = [{ namespace: 'shop', kind: 'Deployment', name: 'mail', class: 'CrashLoop', ...rule }];
+    assert.equal(filterOutcome(aConfig({ ignore }), subject, 'tapfix'), 'Kept');
+  });
+
+describe('what is muted', () => {
+  const subject = { class: 'CrashLoop', namespace: 'shop-eu', kind: 'Deployment', name: 'checkout' };
+
+  const globs: [string, string][] = [
+    ['shop-*', 'Muted'],
+    ['*', 'Muted'],
+    ['shop-eu', 'Muted'],
+    ['shop-eu/check*', 'Muted'],
+    ['*/checkout', 'Muted'],
+    ['shop-eu/cart', 'Kept'],
+    ['checkout', 'Kept'],
+    ['shop', 'Kept'],
+  ];
+  for (const [glob, want] of globs)
+    test(`a signal of shop-eu/checkout while ${glob} is muted: ${want}`, () => {
+      const rules = { ...aConfig({ namespaces: { include: ['*'], exclude: [] } }), muted: [glob] };
+      assert.equal(filterOutcome(rules, subject, 'tapfix'), want);
+    });
+});

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { viewNode } from '../../../src/kube/views.ts';
-import { aPod } from '../../support/views.ts';
 import { aSource, meta } from './a-source.ts';
-import { createSurroundings } from '../../../src/signals/surroundings.ts';
-
-/* The source: what the watches make of a cluster. */
 
 const quota = 'Error creating: pods "a" is forbidden: exceeded quota: small, requested: pods=1';
 const involvedObject = { kind: 'ReplicaSet', name: 'api-1', namespace: 'shop', uid: 'rs' };
@@ -197,24 +192,6 @@ test('one that was killed for memory again is noticed, though it is up and ready
   await line('Pod', 'MODIFIED', { ...ready, status: { ...ready.status, containerStatuses: containers } });
   assert.deepEqual(signals, ['OOMKilled oom']);
   stop();
-});
-
-test('a list of one namespace says nothing about the pods of another', () => {
-  const { around, caches } = createSurroundings();
-  const placed = (name: string, namespace: string) => aPod({ name, uid: name, namespace, node: 'n-1', ready: false });
-  caches.nodes.set(viewNode(node('n-1', 'False') as never)!);
-  caches.pods.replace([placed('a', 'shop'), placed('b', 'shop')], 'shop');
-  caches.pods.replace([placed('c', 'pay')], 'pay');
-  caches.pods.replace([placed('b', 'shop')], 'shop');
-  assert.deepEqual(
-    around
-      .podsOn('n-1')
-      .map(({ name }) => name)
-      .sort(),
-    ['b', 'c'],
-  );
-  caches.pods.replace([], undefined);
-  assert.deepEqual(around.podsOn('n-1'), []);
 });
 
 const claim = (storageClassName: string) => ({

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asksOf } from '../../../../src/diagnosis/pods.ts';
 import { schedulerInWords } from '../../../../src/diagnosis/words/scheduler.ts';
 
 const asks = new Map([
@@ -102,49 +101,3 @@ test('what a pod asks for is only said when it is known, and nothing makes it th
   for (const text of ['', '0/5 nodes are available:', '0/x nodes', 'x'.repeat(10_000)])
     assert.ok(schedulerInWords(text).length <= 400);
 });
-
-const container = (requests: object, over: object = {}) => ({ resources: { requests }, ...over });
-const pods: { name: string; spec: Record<string, unknown>; want: [string, string][] }[] = [
-  {
-    name: 'one container, in its own words',
-    spec: { containers: [container({ cpu: '250m', memory: '64Mi' })] },
-    want: [
-      ['cpu', '250m'],
-      ['memory', '64Mi'],
-    ],
-  },
-  {
-    name: 'several together',
-    spec: { containers: [container({ cpu: '1500m' }), container({ cpu: '0.5', memory: '1Gi' })] },
-    want: [
-      ['cpu', '2'],
-      ['memory', '1Gi'],
-    ],
-  },
-  {
-    name: 'memory is added in whole words',
-    spec: { containers: [container({ memory: '512Mi' }), container({ memory: '512Mi' })] },
-    want: [['memory', '1Gi']],
-  },
-  {
-    name: 'a sidecar counts with them',
-    spec: {
-      containers: [container({ cpu: '1' })],
-      initContainers: [container({ cpu: '1' }, { restartPolicy: 'Always' })],
-    },
-    want: [['cpu', '2']],
-  },
-  {
-    name: 'what runs before counts if it is larger',
-    spec: { containers: [container({ cpu: '1' })], initContainers: [container({ cpu: '3' }), container({ cpu: '2' })] },
-    want: [['cpu', '3']],
-  },
-  {
-    name: 'the pod as a whole',
-    spec: { containers: [container({ cpu: '1' })], resources: { requests: { cpu: '8' } } },
-    want: [['cpu', '8']],
-  },
-  { name: 'nothing', spec: { containers: [{}] }, want: [] },
-];
-for (const { name, spec, want } of pods)
-  test(`what a pod asks for: ${name}`, () => assert.deepEqual([...asksOf(spec)], want));

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseAction } from '../../../src/actions/table.ts';
+import { createRehearsal } from '../../../src/controller/rehearse.ts';
+import type { WithRights } from '../../../src/controller/rights.ts';
+import { createHistory } from '../../../src/health/history.ts';
+import { silent, undoWorld } from './world.ts';
+
+test('a rehearsal holds its rights under the same lock', async () => {
+  const { server, clock, fix, config } = undoWorld();
+  const did: string[] = [];
+  const deps = {
+    api: server.client(),
+    clock,
+    log: silent,
+    current: () => config,
+    namespace: 'tapfix',
+    history: createHistory(),
+  };
+  const lock = <T>(work: () => Promise<T>): Promise<T> => (did.push('lock'), work());
+  const withRights: WithRights = (_fix, _role, work) => (did.push('rights'), work(server.client()));
+  const never = async () => assert.fail('not asked for');
+  const rehearse = createRehearsal({ ...deps, readHealth: never, derive: async () => undefined, lock, withRights });
+  const word = await rehearse(fix(), parseAction(fix().spec.action!), undefined);
+  assert.deepEqual([did, word.conditions[0]?.status], [['lock', 'rights'], 'True']);
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { workloadHealth } from '../../../src/health/workload-health.ts';
+import { fold } from '../../../src/incidents/incident.ts';
+import { sightingsOf, writeCleared, writeSightings } from '../../../src/incidents/sightings.ts';
+import type { Remediation } from '../../../src/kube/remediation.ts';
+import { aFix, aQuotaFix } from '../../support/fixes.ts';
+import { aStreet } from '../../support/street.ts';
+
+const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
+const key = aFix().spec.incident.key;
+
+const signal = (failureClass: string) => ({
+  class: failureClass,
+  namespace: 'shop',
+  object: { kind: 'Pod', name: 'p', uid: 'p' },
+  reason: 'R',
+  message: failureClass,
+});
+const object = { kind: 'Deployment', name: 'checkout', uid: 'd' };
+const seen = (failureClass: string, specificity: number, atMs: number, forMs = 30_000) =>
+  ({
+    key,
+    namespace: 'shop',
+    object,
+    signal: signal(failureClass),
+    row: { severity: 'critical', readable: true, specificity, forMs },
+    nowMs: atMs,
+  }) as const;
+const first = fold(undefined, seen('CrashLoop', 50, 0));
+
+/* Sightings. */
+
+const told = aQuotaFix();
+const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
+test('sightings never count backwards and forget nobody', () => {
+  const incident = { ...first, count: 2 };
+  const { count, affected } = sightingsOf(told, incident, {
+    ...healthy,
+    affected: ['Deployment/new', 'Deployment/api'],
+  });
+  assert.equal(count, 4);
+  assert.deepEqual(affected, [...told.status!.sightings!.affected!, 'Deployment/new']);
+  const many = Array.from({ length: 60 }, (_, n) => `Deployment/${n}`);
+  assert.equal(sightingsOf(told, incident, { ...healthy, affected: many }).affected?.length, 50);
+});
+
+test('sightings and the end are written about this Remediation, not another of its name', async () => {
+  const { server } = aStreet();
+  const seed = () =>
+    server.seed('Remediation', 'shop', { metadata: { name: 'x' }, spec: told.spec }) as unknown as Remediation;
+  const before = seed();
+  server.remove('Remediation', 'shop', 'x');
+  assert.equal(await writeSightings(server.client(), before, sightings), undefined, 'it is gone');
+  seed();
+  assert.equal(await writeSightings(server.client(), before, sightings), undefined, 'another is there');
+  assert.equal(await writeCleared(server.client(), before, { gone: false }, 0), undefined);
+  assert.equal(server.get('Remediation', 'shop', 'x')?.['status'], undefined);
+});
+
+test('what the controller writes at the same time is neither lost nor in the way', async () => {
+  const { server } = aStreet();
+  const seen = server.seed('Remediation', 'shop', {
+    metadata: { name: 'x' },
+    spec: told.spec,
+  }) as unknown as Remediation;
+  const phases = ['Proposed', 'Approved', 'Applying', 'Applied'];
+  const before = (): void => {
+    const phase = phases.shift();
+    if (phase) server.change('Remediation', 'shop', 'x', { status: { phase } });
+  };
+  const written = await writeSightings(server.client({ before }), seen, sightings);
+  assert.deepEqual(written?.status, { phase: 'Applied', sightings });
+});
+
+test('a server that always has something newer is asked five times, and then later', async () => {
+  const { server } = aStreet();
+  const seen = server.seed('Remediation', 'shop', {
+    metadata: { name: 'x' },
+    spec: told.spec,
+  }) as unknown as Remediation;
+  let patches = 0;
+  const before = ({ verb }: { verb: string }): void => {
+    if (verb === 'patch') server.change('Remediation', 'shop', 'x', { status: { phase: `${(patches += 1)}` } });
+  };
+  await assert.rejects(writeSightings(server.client({ before }), seen, sightings), /modified/);
+  assert.equal(patches, 5);
+});
