@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { isRunning, rollOut } from './shop.ts';
-import { aWorld, type World } from './world.ts';
+import { isRunning, rollOut } from '../scenario/life/shop.ts';
+import { aWorld, type World } from '../scenario/life/world.ts';
 
 const minutes = (n: number): number => n * 60_000;
 
