@@ -1,12 +1,18 @@
 import { actions } from '../../src/actions/table.ts';
 import type { Api, KubeObject, WriteOptions } from '../../src/kube/api.ts';
 import { apiVersionOf, type Kind, type Ref, resources } from '../../src/kube/resources.ts';
-import { type Clock, iso } from '../../src/lib/clock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { sameValue } from '../../src/lib/hash.ts';
 import { customResourceDefinitions } from '../../src/manifests/crd.ts';
+import { alreadyExists, invalid } from '../../src/sim/api/http-refusals.ts';
 import { localApi } from '../../src/sim/api/local-api.ts';
+import { checkMetadata, checkName } from '../../src/sim/api/metadata.ts';
+import { type Obj, stamp } from '../../src/sim/api/model.ts';
 import { mergePatch } from '../../src/sim/api/patching.ts';
 import type { KindRow } from '../../src/sim/kinds/kinds.ts';
+import { randomOf } from '../long/random.ts';
 import { createFullApiServer } from '../sim/full-sim.ts';
+import { whole } from './whole.ts';
 
 /** One request, as the server saw it. `identity` is undefined for the process's own, else the token. */
 export interface Call {
@@ -29,37 +35,55 @@ export type Hook = (call: Call) => void | Promise<void>;
 
 export const isWrite = ({ verb, dryRun }: Call): boolean => !['get', 'list'].includes(verb) && !dryRun;
 
+const definitions = customResourceDefinitions(actions);
+
 /**
  * The simulated API server without its controllers, for tests that set the scene by hand: `seed` and `change` put objects
- * there as they are, and `client()` gives an Api on it. As many clients as wanted: two processes, or one that died.
+ * there, status and all, and `client()` gives an Api on it. As many clients as wanted: two processes, or one that died.
  */
 export function fakeServer(clock: Clock) {
-  const server = createFullApiServer({ clock, definitions: customResourceDefinitions(actions) });
+  const server = createFullApiServer({ clock, definitions, random: randomOf(1).next });
   const { store, rowOf } = server.inside;
   const calls: Call[] = [];
   /** "shop/checkout-x/app", with "/previous" of the container before. */
   const logs = new Map<string, string>();
   let uids = 0;
+  const born = new Map<string, number>(); // revisions, by uid
+  store.listen(({ before, after, revision }) => void (after && !before && born.set(after.metadata.uid, revision)));
   /** Run around every call of every client. */
   const hooks: { before?: Hook; after?: Hook } = {};
 
   const nextUid = (): string => `00000000-0000-4000-8000-${String(++uids).padStart(12, '0')}`;
   const row = (kind: Kind): KindRow => rowOf(kind, resources[kind].group)!;
+  /** In the order of their creation, unlike the lists that a client gets. */
+  const list = (kind: Kind, namespace?: string): Any[] =>
+    store.all(row(kind), namespace).sort((a, b) => born.get(a.metadata.uid)! - born.get(b.metadata.uid)!) as never;
+  const get = (kind: Kind, namespace: string | undefined, name: string): Any | undefined =>
+    store.get(row(kind), namespace || undefined, name) as never;
 
+  /** Puts an object there as if it had always been. What it leaves out is filled in; what no server would hold is refused. */
   function seed(kind: Kind, namespace: string | undefined, object: object): Any {
+    if (namespace && !get('Namespace', undefined, namespace))
+      seed('Namespace', undefined, { metadata: { name: namespace } });
     const { metadata, ...rest } = structuredClone(object) as Any;
-    const own = { uid: nextUid(), creationTimestamp: iso(clock.now()), generation: 1, ...(namespace && { namespace }) };
-    return store.put(row(kind), {
-      apiVersion: apiVersionOf(kind),
-      kind,
-      ...rest,
-      metadata: { ...metadata, ...own },
-    } as never) as never;
+    if (kind !== 'Namespace' && get(kind, namespace, metadata.name)) throw alreadyExists(row(kind), metadata.name);
+    const own = {
+      ...metadata,
+      ...(namespace && { namespace }),
+      uid: nextUid(),
+      creationTimestamp: stamp(clock.now()),
+      ...(row(kind).generation && { generation: 1 }),
+    };
+    return put(whole(row(kind), { kind, apiVersion: apiVersionOf(kind), metadata: own, ...rest } as Obj));
   }
 
-  const list = (kind: Kind, namespace?: string): Any[] => store.all(row(kind), namespace) as never;
-  const get = (kind: Kind, namespace: string | undefined, name: string): Any | undefined =>
-    store.get(row(kind), namespace, name) as never;
+  function put(object: Obj): Any {
+    const of = row(object.kind as Kind);
+    const { metadata } = object;
+    const problems = [...checkName(metadata.name, of), ...checkMetadata(object), ...(of.rules.check?.(object) ?? [])];
+    if (problems.length > 0) throw invalid({ ...of, name: metadata.name }, problems);
+    return store.put(of, object) as never;
+  }
 
   interface ClientOptions {
     identity?: string | undefined;
@@ -71,7 +95,7 @@ export function fakeServer(clock: Clock) {
   }
 
   function client(options: ClientOptions = {}): Api {
-    const api = localApi(server);
+    const api = localApi(server, options.identity === undefined ? {} : { token: options.identity });
     async function serve<T>(call: Omit<Call, 'identity'>, work: () => Promise<T>): Promise<T> {
       const full: Call = { ...call, body: structuredClone(call.body), identity: options.identity };
       await options.before?.(full);
@@ -131,7 +155,14 @@ export function fakeServer(clock: Clock) {
     list,
     /** Changes an object as its own controller or a person would, status and all. */
     change(kind: Kind, namespace: string, name: string, patch: object): Any {
-      return store.put(row(kind), mergePatch(get(kind, namespace, name)!, patch) as never) as never;
+      const before = get(kind, namespace, name) as Obj | undefined;
+      if (!before) throw new RangeError(`there is no ${kind} ${name} to change`);
+      const asked = mergePatch(before, patch) as Obj;
+      const next = row(kind).rules.defaults?.(asked) ?? asked;
+      if (sameValue(before, next)) return before as never;
+      const isOther = row(kind).generation && !sameValue(before.spec, next.spec);
+      const generation = isOther && { generation: (before.metadata.generation ?? 0) + 1 };
+      return put({ ...next, metadata: { ...next.metadata, ...generation } });
     },
     remove(kind: Kind, namespace: string, name: string): boolean {
       const found = get(kind, namespace, name);

@@ -1,6 +1,7 @@
 import { actions } from '../../../src/actions/table.ts';
 import { classNames, type Config } from '../../../src/config/schema.ts';
 import { type ControllerDeps, createController } from '../../../src/controller/controller.ts';
+import { writerAccount } from '../../../src/controller/rights.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import type { LiveHealth } from '../../../src/health/trouble.ts';
 import { type Api, ApiError, type Reader } from '../../../src/kube/api.ts';
@@ -11,6 +12,7 @@ import type { Log } from '../../../src/lib/log.ts';
 import { aConfig } from '../../support/config.ts';
 import { type Call, type FakeServer, fakeServer } from '../../support/fake-api.ts';
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts';
+import { fullQuota } from '../../support/street.ts';
 
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 export const good = 'shop/checkout:1.41';
@@ -89,6 +91,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
   const config = aConfig();
   const { action, object = { kind: 'Deployment', name: 'checkout', uid: 'd' } } = options;
   const incident = { key: 'k', class: options.class ?? 'ImagePull', severity: 'critical', reason: 'r', object };
+  server.seed('ServiceAccount', 'tapfix', { metadata: { name: writerAccount } });
   server.seed('Remediation', 'shop', aFix({ incident, ...(action && { action }) }));
   const fix = (): Remediation => server.get('Remediation', 'shop', 'checkout-3f9a1c-1') as unknown as Remediation;
   const isOurs = new Set(['Remediation', 'RoleBinding', 'Event', 'ServiceAccount']);
@@ -171,7 +174,7 @@ export const imageOf = (server: FakeServer): string | undefined => {
 export function quotaWorld(): World {
   const clock = fakeClock();
   const server = fakeServer(clock);
-  const quota = server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } });
+  const quota = fullQuota(server);
   for (const name of ['api', 'web']) {
     const { metadata } = server.seed('Deployment', 'shop', { metadata: { name }, spec: { replicas: 2 }, status: {} });
     const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: metadata.uid, controller: true };
