@@ -4,7 +4,7 @@ import { apiVersionOf, type Kind, type Ref, resources } from '../../src/kube/res
 import type { Clock } from '../../src/lib/clock.ts';
 import { sameValue } from '../../src/lib/hash.ts';
 import { customResourceDefinitions } from '../../src/manifests/crd.ts';
-import { alreadyExists, invalid } from '../../src/sim/api/http-refusals.ts';
+import { alreadyExists, invalid, notFound } from '../../src/sim/api/http-refusals.ts';
 import { localApi } from '../../src/sim/api/local-api.ts';
 import { checkMetadata, checkName } from '../../src/sim/api/metadata.ts';
 import { type Obj, stamp } from '../../src/sim/api/model.ts';
@@ -12,7 +12,7 @@ import { mergePatch } from '../../src/sim/api/patching.ts';
 import type { KindRow } from '../../src/sim/kinds/kinds.ts';
 import { randomOf } from '../long/random.ts';
 import { createFullApiServer } from '../sim/full-sim.ts';
-import { whole } from './whole.ts';
+import { complete } from './complete.ts';
 
 /** One request, as the server saw it. `identity` is undefined for the process's own, else the token. */
 export interface Call {
@@ -38,8 +38,10 @@ export const isWrite = ({ verb, dryRun }: Call): boolean => !['get', 'list'].inc
 const definitions = customResourceDefinitions(actions);
 
 /**
- * The simulated API server without its controllers, for tests that set the scene by hand: `seed` and `change` put objects
- * there, status and all, and `client()` gives an Api on it. As many clients as wanted: two processes, or one that died.
+ * The simulated API server, for tests that set the scene by hand: `seed`, `change` and `remove` write into its store, and
+ * `client()` gives an Api on it. There can be many clients: two processes, or one that died. What the scene leads to
+ * (garbage collection, the status of quotas and budgets) comes after the next request, so a status that is not true does
+ * not last: the scene needs the objects that make it true. There are no controllers and no kubelet.
  */
 export function fakeServer(clock: Clock) {
   const server = createFullApiServer({ clock, definitions, random: randomOf(1).next });
@@ -48,35 +50,36 @@ export function fakeServer(clock: Clock) {
   /** "shop/checkout-x/app", with "/previous" of the container before. */
   const logs = new Map<string, string>();
   let uids = 0;
-  const born = new Map<string, number>(); // revisions, by uid
-  store.listen(({ before, after, revision }) => void (after && !before && born.set(after.metadata.uid, revision)));
+  const born = new Map<string, number>(); // the revision of the first write, by uid
+  store.listen(({ after, revision }) => {
+    if (after && !born.has(after.metadata.uid)) born.set(after.metadata.uid, revision);
+  });
   /** Run around every call of every client. */
   const hooks: { before?: Hook; after?: Hook } = {};
 
   const nextUid = (): string => `00000000-0000-4000-8000-${String(++uids).padStart(12, '0')}`;
   const row = (kind: Kind): KindRow => rowOf(kind, resources[kind].group)!;
   /** In the order of their creation, unlike the lists that a client gets. */
-  const list = (kind: Kind, namespace?: string): Any[] =>
-    store.all(row(kind), namespace).sort((a, b) => born.get(a.metadata.uid)! - born.get(b.metadata.uid)!) as never;
+  const list = (kind: Kind, namespace?: string): Any[] => {
+    const age = ({ metadata }: Obj): number => born.get(metadata.uid) ?? 0; // the first namespaces come with the server
+    return store.all(row(kind), namespace).sort((a, b) => age(a) - age(b)) as never;
+  };
   const get = (kind: Kind, namespace: string | undefined, name: string): Any | undefined =>
     store.get(row(kind), namespace || undefined, name) as never;
 
-  /** Puts an object there as if it had always been. What it leaves out is filled in; what no server would hold is refused. */
+  /** Puts an object there as if it had always been. Its namespace and its required fields may be missing. */
   function seed(kind: Kind, namespace: string | undefined, object: object): Any {
     if (namespace && !get('Namespace', undefined, namespace))
       seed('Namespace', undefined, { metadata: { name: namespace } });
     const { metadata, ...rest } = structuredClone(object) as Any;
     if (kind !== 'Namespace' && get(kind, namespace, metadata.name)) throw alreadyExists(row(kind), metadata.name);
-    const own = {
-      ...metadata,
-      ...(namespace && { namespace }),
-      uid: nextUid(),
-      creationTimestamp: stamp(clock.now()),
-      ...(row(kind).generation && { generation: 1 }),
-    };
-    return put(whole(row(kind), { kind, apiVersion: apiVersionOf(kind), metadata: own, ...rest } as Obj));
+    const generation = row(kind).generation && { generation: 1 };
+    const creationTimestamp = stamp(clock.now());
+    const own = { ...metadata, ...(namespace && { namespace }), uid: nextUid(), creationTimestamp, ...generation };
+    return put(complete(row(kind), { kind, apiVersion: apiVersionOf(kind), metadata: own, ...rest } as Obj));
   }
 
+  /** Refuses what the server would refuse. */
   function put(object: Obj): Any {
     const of = row(object.kind as Kind);
     const { metadata } = object;
@@ -108,30 +111,19 @@ export function fakeServer(clock: Clock) {
       await options.after?.(full);
       return answer;
     }
-    const about = ({ kind, namespace, name, subresource }: Ref, { dryRun = false }: WriteOptions = {}) => ({
-      kind,
-      namespace,
-      name,
-      subresource,
-      dryRun,
-    });
+    const about = (ref: Ref, { dryRun = false }: WriteOptions = {}) => ({ ...ref, dryRun });
     return {
       get: (ref) => serve({ verb: 'get', ...about(ref) }, () => api.get(ref)),
       list: (kind, namespace, selector) =>
         serve({ verb: 'list', kind, namespace, dryRun: false }, () => api.list(kind, namespace, selector)),
       podLog: ({ namespace, name }, { container, previous, tailLines }) =>
-        serve({ verb: 'get', kind: 'Pod', namespace, name, subresource: 'log', dryRun: false }, async () =>
-          logs
-            .get(`${namespace}/${name}/${container}${previous ? '/previous' : ''}`)
-            ?.split('\n')
-            .slice(-tailLines)
-            .join('\n'),
-        ),
+        serve({ verb: 'get', kind: 'Pod', namespace, name, subresource: 'log', dryRun: false }, async () => {
+          const log = logs.get(`${namespace}/${name}/${container}${previous ? '/previous' : ''}`);
+          return log?.split('\n').slice(-tailLines).join('\n');
+        }),
       create: (ref, body, how) => {
         const { name } = (body as KubeObject).metadata;
-        return serve({ verb: 'create', ...ref, name, body, dryRun: how?.dryRun ?? false }, () =>
-          api.create(ref, body, how),
-        );
+        return serve({ verb: 'create', ...about({ ...ref, name }, how), body }, () => api.create(ref, body, how));
       },
       createSub: (ref, body, how) =>
         serve({ verb: 'createSub', ...about(ref, how), body }, () => api.createSub(ref, body, how)),
@@ -139,8 +131,8 @@ export function fakeServer(clock: Clock) {
         serve({ verb: 'patch', ...about(ref, how), body }, () => api.patch(ref, type, body, how)),
       delete: (ref, preconditions = {}, how) =>
         serve({ verb: 'delete', ...about(ref, how), body: preconditions }, () => api.delete(ref, preconditions, how)),
-      watch: (...asked) => api.watch(...asked),
-      page: (...asked) => api.page(...asked),
+      watch: api.watch,
+      page: api.page,
       withToken: (token) => client({ ...options, identity: token }),
     };
   }
@@ -156,7 +148,7 @@ export function fakeServer(clock: Clock) {
     /** Changes an object as its own controller or a person would, status and all. */
     change(kind: Kind, namespace: string, name: string, patch: object): Any {
       const before = get(kind, namespace, name) as Obj | undefined;
-      if (!before) throw new RangeError(`there is no ${kind} ${name} to change`);
+      if (!before) throw notFound(row(kind), name);
       const asked = mergePatch(before, patch) as Obj;
       const next = row(kind).rules.defaults?.(asked) ?? asked;
       if (sameValue(before, next)) return before as never;
