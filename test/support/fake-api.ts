@@ -100,7 +100,7 @@ export function fakeServer(clock: Clock) {
   function client(options: ClientOptions = {}): Api {
     const api = localApi(server, options.identity === undefined ? {} : { token: options.identity });
     async function serve<T>(call: Omit<Call, 'identity'>, work: () => Promise<T>): Promise<T> {
-      const full: Call = { ...call, body: structuredClone(call.body), identity: options.identity };
+      const full: Call = { ...call, body: call.body && structuredClone(call.body), identity: options.identity };
       await options.before?.(full);
       await hooks.before?.(full);
       options.authorize?.(full);

@@ -76,9 +76,10 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
 
   /** The watch, a little late: what changed is told to every process. */
   function deliver(): void {
-    for (const view of structuredClone(fixes())) {
-      if (told.get(view.metadata.uid) === view.metadata.resourceVersion) continue;
-      told.set(view.metadata.uid, view.metadata.resourceVersion);
+    for (const fix of fixes()) {
+      if (told.get(fix.metadata.uid) === fix.metadata.resourceVersion) continue;
+      told.set(fix.metadata.uid, fix.metadata.resourceVersion);
+      const view = structuredClone(fix);
       for (const { onFix } of running) onFix({ type: 'upsert', view });
     }
   }
