@@ -145,6 +145,8 @@ export function fakeServer(clock: Clock) {
     seed,
     get,
     list,
+    /** Moves with every write. */
+    revision: store.revision,
     /** Changes an object as its own controller or a person would, status and all. */
     change(kind: Kind, namespace: string, name: string, patch: object): Any {
       const before = get(kind, namespace, name) as Obj | undefined;

@@ -40,6 +40,9 @@ function authorizer(server: FakeServer): (call: Call) => void {
   };
 }
 
+/** Only `derive` reads it, and that is the tests' own here; a new one for every process would cost more than all else. */
+const history = createHistory();
+
 export interface World {
   clock: FakeClock;
   server: FakeServer;
@@ -112,7 +115,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
         current: () => config,
         namespace: 'tapfix',
         isOurs: (one) => isWatched(config, one.metadata.namespace ?? '', 'tapfix') || isProposedFrom(one, 'tapfix'),
-        history: createHistory(),
+        history,
         readHealth: async (_reader: Reader) => options.readHealth(server),
         derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: '', ...(action && { action }) }),
         ...over,
@@ -120,7 +123,10 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
       const stop = new AbortController();
       // A watch without its machinery: whatever changes is told, late, to every controller.
       void (async () => {
-        for (let seen = ''; !stop.signal.aborted; await clock.sleep(250, stop.signal)) {
+        let [revision, seen] = [0, ''];
+        for (; !stop.signal.aborted; await clock.sleep(250, stop.signal)) {
+          if (revision === server.revision()) continue;
+          revision = server.revision();
           const list = server.list('Remediation') as unknown as Remediation[];
           const now = list.map(({ metadata }) => metadata.resourceVersion).join();
           if (now !== seen) controller.onFixes(structuredClone(list));
