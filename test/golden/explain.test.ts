@@ -31,7 +31,7 @@ const pod = 'shop/pod/checkout-6b8c9d7f54-x2x4z';
 const seedEvent = (street: Street, reason: string, message: string, name = 'checkout-6b8c9d7f54-x2x4z'): void => {
   const { uid } = street.server.get('Pod', 'shop', name)!.metadata;
   street.server.seed('Event', 'shop', {
-    metadata: { name: `${name}.${reason}` },
+    metadata: { name: `${name}.${reason.toLowerCase()}` },
     type: 'Warning',
     reason,
     message,

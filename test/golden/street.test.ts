@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createController } from '../../src/controller/controller.ts';
+import { writerAccount } from '../../src/controller/rights.ts';
 import { readHealth } from '../../src/diagnosis/health.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { composeMessage } from '../../src/notices/cards/compose.ts';
@@ -13,6 +14,7 @@ import { aContext } from './scenes.ts';
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 function startController({ server, clock, config, fixes }: Street, { history }: Process) {
+  server.seed('ServiceAccount', 'tapfix', { metadata: { name: writerAccount } });
   const api = server.client();
   const deps = { api, clock, log: silent, current: () => config, namespace: 'tapfix', history, readHealth, derive };
   const controller = createController({ ...deps, isOurs: () => true });

@@ -48,6 +48,7 @@ const never = new Promise<never>(() => undefined);
 export async function tellThrough(random: Random): Promise<Ending> {
   const clock = fakeClock(Date.parse(at('02:12:40')));
   const server = fakeServer(clock);
+  server.seed('Namespace', undefined, { metadata: { name: 'tapfix' } });
   const config = aConfig({ channels: channelsOf() });
   const fixes = new Map<string, Remediation>();
   const posted = new Map<string, { by: object; times: number }>(); // by a Notice's name: which process posted it last

@@ -1,16 +1,18 @@
-import {
-  type Api,
-  ApiError,
-  type KubeObject,
-  type ListSelector,
-  Unreachable,
-  type WriteOptions,
-} from '../../src/kube/api.ts';
-import { apiVersionOf, type Kind, pathOf, type Ref } from '../../src/kube/resources.ts';
-import { type Clock, iso } from '../../src/lib/clock.ts';
+import { actions } from '../../src/actions/table.ts';
+import type { Api, KubeObject, WriteOptions } from '../../src/kube/api.ts';
+import { apiVersionOf, type Kind, type Ref, resources } from '../../src/kube/resources.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { sameValue } from '../../src/lib/hash.ts';
-import { ApiRefusal } from '../../src/sim/api/http-refusals.ts';
-import { jsonPatch, mergePatch } from '../../src/sim/api/patching.ts';
+import { customResourceDefinitions } from '../../src/manifests/crd.ts';
+import { alreadyExists, invalid, notFound } from '../../src/sim/api/http-refusals.ts';
+import { localApi } from '../../src/sim/api/local-api.ts';
+import { checkMetadata, checkName } from '../../src/sim/api/metadata.ts';
+import { type Obj, stamp } from '../../src/sim/api/model.ts';
+import { mergePatch } from '../../src/sim/api/patching.ts';
+import type { KindRow } from '../../src/sim/kinds/kinds.ts';
+import { randomOf } from '../long/random.ts';
+import { createFullApiServer } from '../sim/full-sim.ts';
+import { complete } from './complete.ts';
 
 /** One request, as the server saw it. `identity` is undefined for the process's own, else the token. */
 export interface Call {
@@ -27,124 +29,63 @@ export interface Call {
 }
 
 type Any = KubeObject & Record<string, unknown>;
-interface Eviction {
-  metadata: { name: string };
-  deleteOptions: { preconditions: { uid?: string; resourceVersion?: string } };
-}
-interface PodStatus {
-  phase?: string;
-  conditions?: { type: string; status: string }[];
-}
+
 /** May throw, to refuse or lose the request ("before") or its answer ("after"); may change the store. */
 export type Hook = (call: Call) => void | Promise<void>;
 
 export const isWrite = ({ verb, dryRun }: Call): boolean => !['get', 'list'].includes(verb) && !dryRun;
 
-const error = (code: number, reason: string, message = reason): ApiError => new ApiError(message, code, reason);
-const hasStatus: ReadonlySet<Kind> = new Set(['Remediation', 'Notice', 'Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'ResourceQuota', 'Pod']); // prettier-ignore
+const definitions = customResourceDefinitions(actions);
 
-/** Patches are those of the simulated API server; a client sees its refusal as an ApiError. */
-function refusing<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (refusal) {
-    if (!(refusal instanceof ApiRefusal)) throw refusal;
-    throw error(refusal.code, refusal.reason, refusal.message);
-  }
-}
-
-/** The store and its rules; `client()` gives an Api on it. As many clients as wanted: two processes, or one that died. */
+/**
+ * The simulated API server, for tests that set the scene by hand: `seed`, `change` and `remove` write into its store, and
+ * `client()` gives an Api on it. There can be many clients: two processes, or one that died. What the scene leads to
+ * (garbage collection, the status of quotas and budgets) comes after the next request, so a status that is not true does
+ * not last: the scene needs the objects that make it true. There are no controllers and no kubelet.
+ */
 export function fakeServer(clock: Clock) {
-  const store = new Map<string, Any>();
+  const server = createFullApiServer({ clock, definitions, random: randomOf(1).next });
+  const { store, rowOf } = server.inside;
   const calls: Call[] = [];
   /** "shop/checkout-x/app", with "/previous" of the container before. */
   const logs = new Map<string, string>();
-  let version = 100;
   let uids = 0;
+  const born = new Map<string, number>(); // the revision of the first write, by uid
+  store.listen(({ after, revision }) => {
+    if (after && !born.has(after.metadata.uid)) born.set(after.metadata.uid, revision);
+  });
   /** Run around every call of every client. */
   const hooks: { before?: Hook; after?: Hook } = {};
 
   const nextUid = (): string => `00000000-0000-4000-8000-${String(++uids).padStart(12, '0')}`;
-  const keyOf = ({ kind, namespace, name }: Ref): string => pathOf(kind, namespace, name);
-  const find = (ref: Ref): Any => {
-    const found = store.get(keyOf(ref));
-    if (!found) throw error(404, 'NotFound', `${ref.kind} "${ref.name}" not found`);
-    return found;
+  const row = (kind: Kind): KindRow => rowOf(kind, resources[kind].group)!;
+  /** In the order of their creation, unlike the lists that a client gets. */
+  const list = (kind: Kind, namespace?: string): Any[] => {
+    const age = ({ metadata }: Obj): number => born.get(metadata.uid) ?? 0; // the first namespaces come with the server
+    return store.all(row(kind), namespace).sort((a, b) => age(a) - age(b)) as never;
   };
+  const get = (kind: Kind, namespace: string | undefined, name: string): Any | undefined =>
+    store.get(row(kind), namespace || undefined, name) as never;
 
-  function put(ref: Ref, next: Any): Any {
-    const before = store.get(keyOf(ref));
-    if (before && sameValue(before, next)) return before; // a no-op write leaves the resourceVersion
-    const generation = (before?.metadata.generation ?? 0) + (before && sameValue(before['spec'], next['spec']) ? 0 : 1);
-    const stored = { ...next, metadata: { ...next.metadata, generation, resourceVersion: String(++version) } };
-    store.set(keyOf(ref), stored);
-    return stored;
+  /** Puts an object there as if it had always been. Its namespace and its required fields may be missing. */
+  function seed(kind: Kind, namespace: string | undefined, object: object): Any {
+    if (namespace && !get('Namespace', undefined, namespace))
+      seed('Namespace', undefined, { metadata: { name: namespace } });
+    const { metadata, ...rest } = structuredClone(object) as Any;
+    if (kind !== 'Namespace' && get(kind, namespace, metadata.name)) throw alreadyExists(row(kind), metadata.name);
+    const generation = row(kind).generation && { generation: 1 };
+    const creationTimestamp = stamp(clock.now());
+    const own = { ...metadata, ...(namespace && { namespace }), uid: nextUid(), creationTimestamp, ...generation };
+    return put(complete(row(kind), { kind, apiVersion: apiVersionOf(kind), metadata: own, ...rest } as Obj));
   }
 
-  function create({ kind, namespace }: { kind: Kind; namespace?: string }, body: object, dryRun = false): Any {
-    const { metadata, ...rest } = structuredClone(body) as Any;
-    const ref = { kind, name: metadata.name, ...(namespace && { namespace }) };
-    if (store.has(keyOf(ref))) throw error(409, 'AlreadyExists', `${kind} "${metadata.name}" already exists`);
-    const born = { uid: nextUid(), creationTimestamp: iso(clock.now()), resourceVersion: String(version) };
-    const scope = namespace ? { namespace } : {};
-    const made = { apiVersion: apiVersionOf(kind), kind, ...rest, metadata: { ...metadata, ...scope, ...born } } as Any;
-    return dryRun ? made : put(ref, made);
-  }
-
-  function patched(ref: Ref, type: 'json' | 'merge', body: object): Any {
-    const before = find(ref);
-    const asked = refusing(() => (type === 'json' ? jsonPatch : mergePatch)(before, body)) as Any;
-    const isStatus = ref.subresource === 'status'; // in which the real one does not look at the uid
-    if (!isStatus && asked.metadata.uid !== before.metadata.uid)
-      throw error(422, 'Invalid', 'metadata.uid: field is immutable');
-    if (asked.metadata.resourceVersion !== before.metadata.resourceVersion) {
-      throw error(409, 'Conflict', 'the object has been modified; please apply your changes to the latest version');
-    }
-    if (isStatus) return { ...before, status: asked['status'] };
-    return hasStatus.has(ref.kind) ? keepStatus(asked, before) : asked;
-  }
-
-  function keepStatus(asked: Any, { status }: Any): Any {
-    const kept: Any = { ...asked, status };
-    if (status === undefined) delete kept['status'];
-    return kept;
-  }
-
-  function remove(ref: Ref, preconditions: { uid?: string; resourceVersion?: string }, dryRun: boolean): void {
-    const { uid, resourceVersion } = find(ref).metadata;
-    const wrong = (wanted: string | undefined, is: string): boolean => wanted !== undefined && wanted !== is;
-    if (wrong(preconditions.uid, uid) || wrong(preconditions.resourceVersion, resourceVersion)) {
-      throw error(409, 'Conflict', 'Precondition failed');
-    }
-    if (!dryRun) store.delete(keyOf(ref));
-  }
-
-  /** Asks the one budget that a running pod may be under, as the real one does. */
-  function evict(ref: Ref, { metadata, deleteOptions }: Eviction, dryRun: boolean): { status: 'Success' } {
-    if (metadata.name !== ref.name)
-      throw error(400, 'BadRequest', 'name in URL does not match name in Eviction object');
-    const { phase, conditions = [] } = (find(ref)['status'] ?? {}) as PodStatus;
-    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-    const budgets = list('PodDisruptionBudget', ref.namespace).map(({ status }) => status as Record<string, number>);
-    for (const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0 } of phase === 'Running' ? budgets : [])
-      if (disruptionsAllowed === 0 && (isReady || currentHealthy < desiredHealthy))
-        throw error(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.");
-    remove(ref, deleteOptions.preconditions, dryRun);
-    return { status: 'Success' };
-  }
-
-  function list(kind: Kind, namespace?: string, { labelSelector, fieldSelector }: ListSelector = {}): Any[] {
-    const pick = (object: unknown, path: string): unknown =>
-      path.split('.').reduce((node, key) => (node as Record<string, unknown> | undefined)?.[key], object);
-    const meets = (selector: string | undefined, value: (key: string) => unknown): boolean =>
-      (selector?.split(',') ?? []).every((term) => value(term.split('=')[0]!) === term.split('=')[1]);
-    return [...store.values()].filter(
-      (object) =>
-        object.kind === kind &&
-        (!namespace || object.metadata.namespace === namespace) &&
-        meets(labelSelector, (key) => object.metadata.labels?.[key]) &&
-        meets(fieldSelector, (key) => pick(object, key)),
-    );
+  /** Refuses what the server would refuse. */
+  function put(object: Obj): Any {
+    const of = row(object.kind as Kind);
+    const { metadata } = object;
+    const problems = [...checkName(metadata.name, of), ...checkMetadata(object), ...(of.rules.check?.(object) ?? [])];
+    if (problems.length > 0) throw invalid({ ...of, name: metadata.name }, problems);
+    return store.put(of, object) as never;
   }
 
   interface ClientOptions {
@@ -157,64 +98,41 @@ export function fakeServer(clock: Clock) {
   }
 
   function client(options: ClientOptions = {}): Api {
-    async function serve<T>(call: Omit<Call, 'identity'>, work: () => T): Promise<T> {
-      const full: Call = { ...call, body: structuredClone(call.body), identity: options.identity };
+    const api = localApi(server, options.identity === undefined ? {} : { token: options.identity });
+    async function serve<T>(call: Omit<Call, 'identity'>, work: () => Promise<T>): Promise<T> {
+      const full: Call = { ...call, body: call.body && structuredClone(call.body), identity: options.identity };
       await options.before?.(full);
       await hooks.before?.(full);
       options.authorize?.(full);
       calls.push(full);
-      const answer = structuredClone(work());
+      const answer = await work();
       full.done = true;
       await hooks.after?.(full);
       await options.after?.(full);
       return answer;
     }
-    const about = ({ kind, namespace, name, subresource }: Ref, { dryRun = false }: WriteOptions = {}) => ({
-      kind,
-      namespace,
-      name,
-      subresource,
-      dryRun,
-    });
+    const about = (ref: Ref, { dryRun = false }: WriteOptions = {}) => ({ ...ref, dryRun });
     return {
-      get: (ref) => serve({ verb: 'get', ...about(ref) }, () => store.get(keyOf(ref)) as never),
+      get: (ref) => serve({ verb: 'get', ...about(ref) }, () => api.get(ref)),
       list: (kind, namespace, selector) =>
-        serve({ verb: 'list', kind, namespace, dryRun: false }, () => list(kind, namespace, selector) as never),
+        serve({ verb: 'list', kind, namespace, dryRun: false }, () => api.list(kind, namespace, selector)),
       podLog: ({ namespace, name }, { container, previous, tailLines }) =>
-        serve({ verb: 'get', kind: 'Pod', namespace, name, subresource: 'log', dryRun: false }, () =>
-          logs
-            .get(`${namespace}/${name}/${container}${previous ? '/previous' : ''}`)
-            ?.split('\n')
-            .slice(-tailLines)
-            .join('\n'),
-        ),
-      create: (ref, body, { dryRun = false } = {}) => {
+        serve({ verb: 'get', kind: 'Pod', namespace, name, subresource: 'log', dryRun: false }, async () => {
+          const log = logs.get(`${namespace}/${name}/${container}${previous ? '/previous' : ''}`);
+          return log?.split('\n').slice(-tailLines).join('\n');
+        }),
+      create: (ref, body, how) => {
         const { name } = (body as KubeObject).metadata;
-        return serve({ verb: 'create', ...ref, name, body, dryRun }, () => create(ref, body, dryRun) as never);
+        return serve({ verb: 'create', ...about({ ...ref, name }, how), body }, () => api.create(ref, body, how));
       },
       createSub: (ref, body, how) =>
-        serve({ verb: 'createSub', ...about(ref, how), body }, () =>
-          ref.subresource === 'eviction'
-            ? (evict(ref, body as never, how?.dryRun ?? false) as never)
-            : ({ status: { token: `token-${nextUid()}` } } as never),
-        ),
-      patch: (ref, type, body, how = {}) =>
-        serve({ verb: 'patch', ...about(ref, how), body }, () => {
-          const next = patched(ref, type, body);
-          return (how.dryRun ? next : put(ref, next)) as never;
-        }),
-      delete: (ref, preconditions = {}, how = {}) =>
-        serve({ verb: 'delete', ...about(ref, how), body: preconditions }, () =>
-          remove(ref, preconditions, how.dryRun ?? false),
-        ),
-      // oxlint-disable-next-line require-yield
-      watch: async function* () {
-        throw new Unreachable('no watch here');
-      },
-      page: async (kind, namespace) => ({
-        items: list(kind, namespace) as never,
-        metadata: { resourceVersion: String(version) },
-      }),
+        serve({ verb: 'createSub', ...about(ref, how), body }, () => api.createSub(ref, body, how)),
+      patch: (ref, type, body, how) =>
+        serve({ verb: 'patch', ...about(ref, how), body }, () => api.patch(ref, type, body, how)),
+      delete: (ref, preconditions = {}, how) =>
+        serve({ verb: 'delete', ...about(ref, how), body: preconditions }, () => api.delete(ref, preconditions, how)),
+      watch: api.watch,
+      page: api.page,
       withToken: (token) => client({ ...options, identity: token }),
     };
   }
@@ -224,17 +142,27 @@ export function fakeServer(clock: Clock) {
     logs,
     hooks,
     client,
-    /** Puts an object there as if it had always been. */
-    seed: (kind: Kind, namespace: string | undefined, object: object): Any =>
-      create({ kind, ...(namespace && { namespace }) }, object),
-    get: (kind: Kind, namespace: string, name: string): Any | undefined => store.get(pathOf(kind, namespace, name)),
+    seed,
+    get,
     list,
+    /** Moves with every write. */
+    revision: store.revision,
     /** Changes an object as its own controller or a person would, status and all. */
     change(kind: Kind, namespace: string, name: string, patch: object): Any {
-      const ref = { kind, namespace, name };
-      return put(ref, mergePatch(find(ref), patch) as Any);
+      const before = get(kind, namespace, name) as Obj | undefined;
+      if (!before) throw notFound(row(kind), name);
+      const asked = mergePatch(before, patch) as Obj;
+      const next = row(kind).rules.defaults?.(asked) ?? asked;
+      if (sameValue(before, next)) return before as never;
+      const isOther = row(kind).generation && !sameValue(before.spec, next.spec);
+      const generation = isOther && { generation: (before.metadata.generation ?? 0) + 1 };
+      return put({ ...next, metadata: { ...next.metadata, ...generation } });
     },
-    remove: (kind: Kind, namespace: string, name: string): boolean => store.delete(pathOf(kind, namespace, name)),
+    remove(kind: Kind, namespace: string, name: string): boolean {
+      const found = get(kind, namespace, name);
+      if (found) store.remove(row(kind), found as never);
+      return found !== undefined;
+    },
   };
 }
 

@@ -76,9 +76,10 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
 
   /** The watch, a little late: what changed is told to every process. */
   function deliver(): void {
-    for (const view of structuredClone(fixes())) {
-      if (told.get(view.metadata.uid) === view.metadata.resourceVersion) continue;
-      told.set(view.metadata.uid, view.metadata.resourceVersion);
+    for (const fix of fixes()) {
+      if (told.get(fix.metadata.uid) === fix.metadata.resourceVersion) continue;
+      told.set(fix.metadata.uid, fix.metadata.resourceVersion);
+      const view = structuredClone(fix);
       for (const { onFix } of running) onFix({ type: 'upsert', view });
     }
   }
@@ -122,9 +123,16 @@ const short = (replicas: number) => ({ ...good(replicas), readyReplicas: 0, avai
 export const refusal = (quota: string): string =>
   `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
 
+/** A quota for one pod, and the pod that has taken it. */
+export function fullQuota(server: FakeServer, namespace = 'shop', name = 'tight') {
+  server.seed('Pod', namespace, { metadata: { name: 'resident' }, status: { phase: 'Running' } });
+  const quota = { hard: { pods: '1' }, used: { pods: '1' } };
+  return server.seed('ResourceQuota', namespace, { metadata: { name }, spec: { hard: quota.hard }, status: quota });
+}
+
 /** A quota that refuses all pods of these Deployments. */
 export function blockedByQuota({ server }: Pick<Street, 'server'>, names: readonly string[], namespace = 'shop') {
-  server.seed('ResourceQuota', namespace, { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } });
+  fullQuota(server, namespace);
   for (const name of names) {
     const { metadata } = server.seed('Deployment', namespace, {
       metadata: { name },

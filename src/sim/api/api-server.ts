@@ -33,6 +33,8 @@ export interface ApiServer {
   handle(request: ApiRequest): Promise<ApiAnswer>;
   /** Forgets all earlier writes, so that an old resourceVersion gets a 410. */
   compact(): void;
+  /** The objects behind the API. A test can begin with a state that no client could have written. */
+  readonly inside: Pick<ServerCore, 'store' | 'rowOf'>;
 }
 
 const admin: UserInfo = { username: 'admin', groups: ['system:masters', 'system:authenticated'] };
@@ -115,6 +117,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       return answered;
     },
     compact: () => store.compact(),
+    inside: { store, rowOf },
   };
 }
 

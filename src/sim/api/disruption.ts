@@ -15,7 +15,7 @@ import {
   trees,
 } from './model.ts';
 import type { StoredChange } from './object-store.ts';
-import { deleteOptionsIn, remove } from './removal.ts';
+import { deleteOptionsIn, mustBeTheOne, remove } from './removal.ts';
 import { picks } from './selectors.ts';
 import { change, mustFind } from './writing.ts';
 
@@ -28,8 +28,10 @@ export function evict(core: ServerCore, target: RequestTarget, body: Tree, isDry
   const asked = deleteOptionsIn(tree(body['deleteOptions']));
   const options = { ...asked, dryRun: asked.dryRun || isDryRun };
   if (!needsNoBudget(pod)) mustBeWithinBudget(core, pod, options.dryRun);
+  mustBeTheOne(target.row, pod, options.preconditions);
   const marked = options.dryRun ? pod : markAsDisrupted(core, target, pod);
-  remove(core, target.row, marked, options);
+  // The mark is a write of its own, so the caller's resourceVersion is no longer the pod's.
+  remove(core, target.row, marked, { ...options, preconditions: {} });
   return success(201);
 }
 

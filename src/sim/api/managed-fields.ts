@@ -56,17 +56,18 @@ function leavesOf(object: Obj | undefined): Map<string, string> {
   if (!object) return leaves;
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const own = Object.fromEntries(Object.entries(metadata).filter(([field]) => ours.includes(field)));
-  collect({ ...rest, ...(Object.keys(own).length > 0 && { metadata: own }) }, [], leaves);
+  collect({ ...rest, ...(Object.keys(own).length > 0 && { metadata: own }) }, '', undefined, leaves);
   return leaves;
 }
 
-function collect(value: unknown, path: readonly string[], leaves: Map<string, string>): void {
-  const children = childrenOf(value, path.at(-1));
+/** `last` is the last step of the path. It runs at every write, so a path is a string from the start. */
+function collect(value: unknown, path: string, last: string | undefined, leaves: Map<string, string>): void {
+  const children = childrenOf(value, last);
   if (children.length === 0) {
-    if (path.length > 0) leaves.set(path.join(separator), JSON.stringify(value));
+    if (path) leaves.set(path, JSON.stringify(value));
     return;
   }
-  for (const [step, child] of children) collect(child, [...path, step], leaves);
+  for (const [step, child] of children) collect(child, path ? `${path}${separator}${step}` : step, step, leaves);
 }
 
 /** A list whose items have a key is followed into its items; any other list is one field. */

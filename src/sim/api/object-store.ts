@@ -56,9 +56,11 @@ export function createObjectStore(longestHistory: number): ObjectStore {
   let floor = firstRevision;
 
   const objects = (row: KindRow): Map<string, Obj> => {
-    const known = kinds.get(row) ?? new Map<string, Obj>();
-    kinds.set(row, known);
-    return known;
+    const known = kinds.get(row);
+    if (known) return known;
+    const none = new Map<string, Obj>();
+    kinds.set(row, none);
+    return none;
   };
 
   function record(change: StoredChange): void {

@@ -137,6 +137,13 @@ export const disruptions: Facts = {
     assert.equal(rawWord(await evict(0, { deleteOptions: { preconditions: { uid: 'another' } } })), '409 Conflict');
     await end();
   },
+  'an eviction under the resourceVersion that the pod has is done': async (ground) => {
+    const { evict, pod, end } = await scene(ground, undefined, [ready]);
+    const { resourceVersion } = (await pod(0))!.metadata;
+    assert.equal(rawWord(await evict(0, { deleteOptions: { preconditions: { resourceVersion } } })), '201');
+    assert.ok((await pod(0))?.metadata.deletionTimestamp);
+    await end();
+  },
   'two budgets over one pod are too many: 500': async (ground) => {
     const { app, evict, end } = await scene(ground, { minAvailable: 0 }, [ready]);
     const ref = { kind: 'PodDisruptionBudget' as const, namespace: ground.ns };

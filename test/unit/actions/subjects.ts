@@ -46,7 +46,7 @@ const undo = (make: () => World, kind: 'Deployment' | 'StatefulSet' | 'DaemonSet
   type: 'RolloutUndo',
   make,
   target: [kind, 'checkout'],
-  otherwise: { spec: { template: { metadata: { labels: { app: 'other' } } } } },
+  otherwise: { spec: { template: { metadata: { labels: { tier: 'other' } } } } },
   owns: ['spec.template.spec'],
   gitOps: true,
 });

@@ -39,7 +39,7 @@ async function prepared(world: World) {
 function withoutOwn(object: object | undefined, paths: readonly string[]): object {
   const rest = structuredClone(object ?? {});
   const mark = `metadata.annotations.${markAnnotation}`;
-  for (const path of ['metadata.resourceVersion', 'metadata.generation', mark, ...paths]) {
+  for (const path of ['metadata.resourceVersion', 'metadata.generation', 'metadata.managedFields', mark, ...paths]) {
     // The last key may have dots of its own: it is what is left after the known ones.
     const known = /^(metadata\.annotations|spec\.template\.metadata\.annotations)\.(.+)$/.exec(path);
     const keys = known ? [...known[1]!.split('.'), known[2]!] : path.split('.');

@@ -32,15 +32,20 @@ const autoscaler = (target: object) => (world: World) =>
     metadata: { name: 'auto' },
     spec: { scaleTargetRef: target },
   });
+/** A budget, and so many healthy pods besides the one in question. */
 const budget =
-  (status: object, spec: object = {}, name = 'keep') =>
-  (world: World) =>
-    void world.server.seed('PodDisruptionBudget', 'shop', {
+  ({ others, minAvailable }: { others: number; minAvailable: number }, spec: object = {}, name = 'keep') =>
+  ({ server }: World) => {
+    const labels = { app: 'checkout' };
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    for (let n = 0; n < others; n++)
+      server.seed('Pod', 'shop', { metadata: { name: `healthy-${name}-${n}`, labels }, status });
+    server.seed('PodDisruptionBudget', 'shop', {
       metadata: { name },
-      spec: { selector: { matchLabels: { app: 'checkout' } }, ...spec },
-      status: { observedGeneration: 1, ...status },
+      spec: { minAvailable, selector: { matchLabels: labels }, ...spec },
     });
-const exhausted = { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 3 };
+  };
+const exhausted = { others: 2, minAvailable: 3 };
 const running = pod({ status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } });
 const both =
   (...steps: ((world: World) => void)[]) =>
@@ -157,15 +162,9 @@ const cases: [string, () => World, ((world: World) => unknown) | undefined, obje
     {},
     undefined,
   ],
-  ['a pod that a budget lets go', ofA, both(running, budget({ ...exhausted, disruptionsAllowed: 1 })), {}, undefined],
-  ['a pod that is not ready, and enough others are', ofA, budget({ ...exhausted, currentHealthy: 3 }), {}, undefined],
-  [
-    'a ready pod, and just enough are',
-    ofA,
-    both(running, budget({ ...exhausted, currentHealthy: 3 })),
-    {},
-    'BudgetExhausted',
-  ],
+  ['a pod that a budget lets go', ofA, both(running, budget({ ...exhausted, minAvailable: 2 })), {}, undefined],
+  ['a pod that is not ready, and enough others are', ofA, budget({ ...exhausted, others: 3 }), {}, undefined],
+  ['a ready pod, and just enough are', ofA, both(running, budget(exhausted)), {}, 'BudgetExhausted'],
   [
     'a pod that is not ready, and its budget minds only ready ones',
     ofA,
@@ -183,7 +182,7 @@ const cases: [string, () => World, ((world: World) => unknown) | undefined, obje
   [
     'a pod under two budgets',
     ofA,
-    both(budget({ disruptionsAllowed: 1 }), budget({ disruptionsAllowed: 1 }, {}, 'too')),
+    both(budget({ others: 2, minAvailable: 1 }), budget({ others: 0, minAvailable: 1 }, {}, 'too')),
     {},
     'SeveralBudgets',
   ],
@@ -208,7 +207,10 @@ for (const [name, make, meddle, over, want] of cases)
 
 test('a budget that is still being worked out is no verdict: ask again', async () => {
   const world = ofA();
-  budget({ disruptionsAllowed: 0, observedGeneration: 0 })(world);
+  budget(exhausted)(world);
+  world.server.hooks.before = ({ kind }) => {
+    if (kind === 'PodDisruptionBudget') world.server.change(kind, 'shop', 'keep', { spec: { minAvailable: 1 } });
+  };
   await assert.rejects(prepare(world), RetryLater);
 });
 

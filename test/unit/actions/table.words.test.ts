@@ -4,6 +4,7 @@ import { type ActionPlan, markAnnotation } from '../../../src/actions/action.ts'
 import { perform } from '../../../src/actions/perform.ts';
 import { actionOf, parseAction } from '../../../src/actions/table.ts';
 import { restartedAt } from '../../../src/actions/template.ts';
+import { jsonPatch, mergePatch } from '../../../src/sim/api/patching.ts';
 import {
   foreign,
   foreignInTemplate,
@@ -202,8 +203,14 @@ test('a pod that another workload has adopted is not the one that was shown', as
 
 test('a template without metadata can be restarted', async () => {
   const world = restartWorld('DaemonSet')();
-  world.server.change('DaemonSet', 'shop', 'checkout', { spec: { template: { metadata: null } } });
-  await perform(world.server.client(), (await planned(world)).write, false);
-  const { template } = world.server.get('DaemonSet', 'shop', 'checkout')!['spec'] as { template: { metadata: object } };
-  assert.deepEqual(template.metadata, { annotations: { [restartedAt]: '2026-11-16T03:12:00.000Z' } });
+  // This API version of a DaemonSet needs labels there, so the server is not asked to hold one without.
+  const bare = mergePatch(world.server.get('DaemonSet', 'shop', 'checkout')!, {
+    spec: { template: { metadata: null } },
+  });
+  const { action, params } = parseAction(world.fix().spec.action!);
+  const reader = { ...world.server.client(), get: async () => bare as never };
+  const plan = await action.prepare(params, { ...context(world), reader });
+  assert.ok(plan.ok && plan.write.do === 'patch');
+  const { spec } = jsonPatch(bare, plan.write.body) as { spec: { template: { metadata: object } } };
+  assert.deepEqual(spec.template.metadata, { annotations: { [restartedAt]: '2026-11-16T03:12:00.000Z' } });
 });

@@ -120,6 +120,7 @@ export const aPodOf = (server: FakeServer, kind: string, uid: string, name: stri
     metadata: { name, labels: foreign.labels, ...owned(kind, uid, 'checkout') },
     spec: {
       nodeName: 'worker-1',
+      terminationGracePeriodSeconds: 0, // there is no kubelet that ends it
       containers: [{ name: 'app', image: good, env: [{ name: 'DSN', value: 'hunter2' }] }],
     },
     status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] },

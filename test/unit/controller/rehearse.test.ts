@@ -21,6 +21,8 @@ test('a rehearsal holds its rights under the same lock', async () => {
   const withRights: WithRights = (_fix, _role, work) => (did.push('rights'), work(server.client()));
   const never = async () => assert.fail('not asked for');
   const rehearse = createRehearsal({ ...deps, readHealth: never, derive: async () => undefined, lock, withRights });
-  const word = await rehearse(fix(), parseAction(fix().spec.action!), undefined);
+  const said = rehearse(fix(), parseAction(fix().spec.action!), undefined);
+  await clock.advance(1_000); // so that one that is refused, and waits, comes to an end as well
+  const word = await said;
   assert.deepEqual([did, word.conditions[0]?.status], [['lock', 'rights'], 'True']);
 });

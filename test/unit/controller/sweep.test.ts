@@ -27,11 +27,18 @@ function rig() {
   return { server, clock, fix, withRights, sweep, left, leave, to, config };
 }
 
+const rehearsed = ['Rehearsed', 'Confirmed'].map((type) => ({
+  type,
+  status: 'True',
+  reason: type,
+  message: '',
+  lastTransitionTime: '2026-11-16T03:12:00Z',
+}));
 const sweeps: { name: string; status?: object; afterMs?: number; gone?: true; swept: boolean }[] = [
   { name: 'of a rehearsal that may be under way stay', status: { phase: 'Proposed' }, swept: false },
   { name: 'of an execution that may be under way stay', status: { phase: 'Applying' }, swept: false },
   { name: 'of one that is applied go', status: { phase: 'Applied' }, swept: true },
-  { name: 'of a rehearsal that is over go', status: { phase: 'Proposed', conditions: [{ type: 'Rehearsed' }, { type: 'Confirmed' }] }, swept: true },
+  { name: 'of a rehearsal that is over go', status: { phase: 'Proposed', conditions: rehearsed }, swept: true },
   { name: 'older than 15 minutes go, whatever the phase', status: { phase: 'Applying' }, afterMs: 900_001, swept: true },
   { name: 'of a Remediation that is gone go', gone: true, swept: true },
 ]; // prettier-ignore
@@ -49,7 +56,10 @@ for (const { name, status, afterMs = 0, gone, swept } of sweeps) {
 test("the sweeper leaves the installation's own bindings alone", async () => {
   const { server, clock, sweep, left } = rig();
   const labels = { 'app.kubernetes.io/managed-by': 'tapfix' };
-  server.seed('RoleBinding', 'tapfix', { metadata: { name: 'tapfix-watcher', labels }, roleRef: { name: 'x' } });
+  server.seed('RoleBinding', 'tapfix', {
+    metadata: { name: 'tapfix-watcher', labels },
+    roleRef: { kind: 'Role', name: 'x' },
+  });
   await sweep(clock.now() + 10_000_000);
   assert.equal(left(), 1);
 });

@@ -1,6 +1,7 @@
 import { actions } from '../../../src/actions/table.ts';
 import { classNames, type Config } from '../../../src/config/schema.ts';
 import { type ControllerDeps, createController } from '../../../src/controller/controller.ts';
+import { writerAccount } from '../../../src/controller/rights.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import type { LiveHealth } from '../../../src/health/trouble.ts';
 import { type Api, ApiError, type Reader } from '../../../src/kube/api.ts';
@@ -11,6 +12,7 @@ import type { Log } from '../../../src/lib/log.ts';
 import { aConfig } from '../../support/config.ts';
 import { type Call, type FakeServer, fakeServer } from '../../support/fake-api.ts';
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts';
+import { fullQuota } from '../../support/street.ts';
 
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 export const good = 'shop/checkout:1.41';
@@ -37,6 +39,9 @@ function authorizer(server: FakeServer): (call: Call) => void {
     throw new ApiError(`User "${identity ?? 'controller'}" cannot ${verb} resource "${kind}"`, 403, 'Forbidden');
   };
 }
+
+/** Only `derive` reads it, and that is the tests' own here; a new one for every process would cost more than all else. */
+const history = createHistory();
 
 export interface World {
   clock: FakeClock;
@@ -89,6 +94,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
   const config = aConfig();
   const { action, object = { kind: 'Deployment', name: 'checkout', uid: 'd' } } = options;
   const incident = { key: 'k', class: options.class ?? 'ImagePull', severity: 'critical', reason: 'r', object };
+  server.seed('ServiceAccount', 'tapfix', { metadata: { name: writerAccount } });
   server.seed('Remediation', 'shop', aFix({ incident, ...(action && { action }) }));
   const fix = (): Remediation => server.get('Remediation', 'shop', 'checkout-3f9a1c-1') as unknown as Remediation;
   const isOurs = new Set(['Remediation', 'RoleBinding', 'Event', 'ServiceAccount']);
@@ -109,7 +115,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
         current: () => config,
         namespace: 'tapfix',
         isOurs: (one) => isWatched(config, one.metadata.namespace ?? '', 'tapfix') || isProposedFrom(one, 'tapfix'),
-        history: createHistory(),
+        history,
         readHealth: async (_reader: Reader) => options.readHealth(server),
         derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: '', ...(action && { action }) }),
         ...over,
@@ -117,7 +123,10 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
       const stop = new AbortController();
       // A watch without its machinery: whatever changes is told, late, to every controller.
       void (async () => {
-        for (let seen = ''; !stop.signal.aborted; await clock.sleep(250, stop.signal)) {
+        let [revision, seen] = [0, ''];
+        for (; !stop.signal.aborted; await clock.sleep(250, stop.signal)) {
+          if (revision === server.revision()) continue;
+          revision = server.revision();
           const list = server.list('Remediation') as unknown as Remediation[];
           const now = list.map(({ metadata }) => metadata.resourceVersion).join();
           if (now !== seen) controller.onFixes(structuredClone(list));
@@ -171,7 +180,7 @@ export const imageOf = (server: FakeServer): string | undefined => {
 export function quotaWorld(): World {
   const clock = fakeClock();
   const server = fakeServer(clock);
-  const quota = server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } });
+  const quota = fullQuota(server);
   for (const name of ['api', 'web']) {
     const { metadata } = server.seed('Deployment', 'shop', { metadata: { name }, spec: { replicas: 2 }, status: {} });
     const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: metadata.uid, controller: true };

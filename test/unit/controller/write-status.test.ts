@@ -4,7 +4,12 @@ import { condition, readAgain, say } from '../../../src/controller/write-status.
 import { undoWorld } from './world.ts';
 
 const word = { phase: 'Proposed' as const, conditions: [condition('Proposed', true, 'Proposed', 'waiting')] };
-const cleared = { status: { conditions: [{ type: 'IncidentCleared', status: 'True' }] } };
+const lastTransitionTime = '2026-11-16T03:12:00Z';
+const cleared = {
+  status: {
+    conditions: [{ type: 'IncidentCleared', status: 'True', reason: 'Healthy', message: '', lastTransitionTime }],
+  },
+};
 
 function rig() {
   const { server, clock, fix } = undoWorld();

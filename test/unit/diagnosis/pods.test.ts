@@ -16,10 +16,10 @@ test('images in use are those of containers that are ready, by the workload that
       spec: { containers: [{ name: 'app', image }] },
       status: { containerStatuses: [{ ...running, ready }] },
     });
-  aPodOf(shop, 'nameless');
+  aPodOf(shop, 'nameless', undefined, { ...running, name: 'injected' });
   assert.deepEqual(await readImagesInUse(shop.reader, 'shop'), [
-    { image: 'shop/web:1.41', workload: 'web' },
     { image: 'postgres:15', workload: 'db' },
+    { image: 'shop/web:1.41', workload: 'web' },
   ]);
 });
 

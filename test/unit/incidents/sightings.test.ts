@@ -79,9 +79,10 @@ test('a server that always has something newer is asked five times, and then lat
     metadata: { name: 'x' },
     spec: told.spec,
   }) as unknown as Remediation;
+  const phases = ['Proposed', 'Approved', 'Applying', 'Applied', 'Recovered'];
   let patches = 0;
   const before = ({ verb }: { verb: string }): void => {
-    if (verb === 'patch') server.change('Remediation', 'shop', 'x', { status: { phase: `${(patches += 1)}` } });
+    if (verb === 'patch') server.change('Remediation', 'shop', 'x', { status: { phase: phases[patches++] } });
   };
   await assert.rejects(writeSightings(server.client({ before }), seen, sightings), /modified/);
   assert.equal(patches, 5);

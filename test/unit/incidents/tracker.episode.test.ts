@@ -8,6 +8,7 @@ import {
   comeUp,
   crash,
   crashLoop,
+  fullQuota,
   podSignal,
   type Process,
   refusal,
@@ -65,7 +66,7 @@ test('old news of something that is broken in another way is not pursued for eve
 test('old news and a revision that a quota refuses: one card, about the quota', async () => {
   const { street, process } = watching();
   street.server.remove('Pod', 'shop', pod);
-  street.server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard: { pods: '1' } } });
+  fullQuota(street.server);
   const conditions = [{ type: 'ReplicaFailure', status: 'True', message: refusal('tight') }];
   street.server.change('ReplicaSet', 'shop', set, { status: { replicas: 0, conditions } });
   const { uid } = street.server.get('ReplicaSet', 'shop', set)!.metadata;

@@ -52,7 +52,7 @@ test('a name that is already taken is adopted: no twin', async () => {
   await street.advance(9_000);
   const incident = { key: 'shop/ResourceQuota/tight', class: 'QuotaExceeded', severity: 'critical', reason: 'r', message: 'm', firstSeen: '2026-11-16T03:00:00Z', object: { kind: 'ResourceQuota', name: 'tight', uid: '' } }; // prettier-ignore
   // The other replica was faster, and our watch has not told us yet.
-  street.server.seed('Remediation', 'shop', { metadata: { name }, spec: { incident, approval: { state: 'Pending' } } });
+  street.server.seed('Remediation', 'shop', { metadata: { name }, spec: { incident, proposedBy: 'another' } });
   await street.clock.advance(5_000);
   assert.deepEqual(
     street.fixes().map(({ metadata }) => metadata.name),

@@ -54,7 +54,7 @@ test('twenty refusals of four ReplicaSets are one Remediation that deletes the q
   assert.equal(fix?.spec.incident.key, key);
   assert.deepEqual(fix?.spec.incident.object, { kind: 'ResourceQuota', name: 'tight', uid });
   assert.equal(fix?.spec.incident.severity, 'critical');
-  assert.equal(fix?.spec.diagnosis, 'pods 1, already used 0, a pod asks 1');
+  assert.equal(fix?.spec.diagnosis, 'pods 1, already used 1, a pod asks 1');
   assert.deepEqual(fix?.spec.context.evidence, ['ready when noticed: api 0/2, search 0/2, web 0/2, worker 0/2']);
   assert.match(fix?.spec.rationale ?? '', /4 workloads can start pods again/);
   assert.equal(fix?.status?.sightings?.count, 20);
@@ -250,6 +250,7 @@ test('a CronJob whose Jobs a quota refuses is told like any other', async () => 
     metadata: { name: 'jobs' },
     spec: { hard: { 'count/jobs.batch': '1' } },
   });
+  street.server.seed('Job', 'shop', { metadata: { name: 'nightly-27' } });
   const { metadata } = street.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} });
   const involvedObject = { kind: 'CronJob', name: 'nightly', namespace: 'shop', uid: metadata.uid };
   const message =
@@ -455,6 +456,7 @@ test('a Job of which some pods run and the others are refused is told', async ()
     spec: { parallelism: 10, completions: 10 },
     status: { active: 4, ready: 4, succeeded: 2 },
   }).metadata;
+  for (const n of [1, 2, 3, 4]) street.server.seed('Pod', 'shop', { metadata: { name: `resident-${n}` } });
   const object = { kind: 'Job', name: 'reindex', namespace: 'shop', uid };
   const message =
     'Error creating: pods "reindex-x" is forbidden: exceeded quota: tight, requested: pods=1, used: pods=4, limited: pods=4';

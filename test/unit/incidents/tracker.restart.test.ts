@@ -141,7 +141,7 @@ test('a name that another incident’s Remediation has is not taken for our own'
   const street = sick('api');
   const incident = { key: 'shop/Deployment/other', class: 'CrashLoop', severity: 'critical', reason: 'r', message: 'm', firstSeen: started, object: { kind: 'Deployment', name: 'other', uid: 'o' } }; // prettier-ignore
   const name = remediationName('shop/Deployment/api', 1);
-  street.server.seed('Remediation', 'shop', { metadata: { name }, spec: { incident, approval: { state: 'Pending' } } });
+  street.server.seed('Remediation', 'shop', { metadata: { name }, spec: { incident, proposedBy: 'another' } });
   const process = street.start();
   process.onSignal(street.signal('CrashLoop', 'api'));
   await street.advance(40_000);

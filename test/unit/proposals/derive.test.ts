@@ -78,7 +78,7 @@ const refusals = [
     subject: {},
     prepare: (server: ReturnType<typeof fakeServer>) => {
       const { uid } = server.get('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d')!.metadata;
-      const owner = { kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
+      const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
       const containerStatuses = [{ name: 'app', ready: false, restartCount: 2, state: { waiting: { reason: 'CrashLoopBackOff' } } }]; // prettier-ignore
       server.seed('Pod', 'shop', {
         metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] },
@@ -107,7 +107,7 @@ for (const { name, subject, prepare, say } of refusals)
 test('an evicted pod of the older revision, dead beside its replacement, is no sign that it crashes as well', async () => {
   const { server, ask } = aCluster();
   const { uid } = server.get('ReplicaSet', 'shop', 'checkout-7d9f8b6c5d')!.metadata;
-  const owner = { kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'checkout-7d9f8b6c5d', uid, controller: true };
   const containerStatuses = [{ name: 'app', ready: false, restartCount: 1, state: { terminated: { exitCode: 137, finishedAt: '2026-11-16T01:00:00Z' } } }]; // prettier-ignore
   server.seed('Pod', 'shop', {
     metadata: { name: 'old', labels: { app: 'checkout' }, ownerReferences: [owner] },

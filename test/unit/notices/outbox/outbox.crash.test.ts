@@ -31,6 +31,7 @@ const resolved = (fix: Remediation): Remediation => ({
 async function theStory(killAt: number | undefined): Promise<Ended> {
   const clock = fakeClock(Date.parse(at('02:12:40')));
   const server = fakeServer(clock);
+  server.seed('Namespace', undefined, { metadata: { name: 'tapfix' } });
   const config = aConfig();
   const fixes = new Map<string, Remediation>();
   const boundaries: string[] = [];

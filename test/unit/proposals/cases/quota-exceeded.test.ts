@@ -36,7 +36,7 @@ test('a quota in words: its limits, who made it, whom it blocks, and how to put 
     status: { used: { 'requests.memory': '48Mi' } },
   });
   const derived = await ask(quota);
-  assert.equal(derived?.diagnosis, 'pods 1, already used 0, a pod asks 1');
+  assert.equal(derived?.diagnosis, 'pods 1, already used 1, a pod asks 1');
   assert.deepEqual(derived?.changed, ['2026-11-16T03:12:00.000Z ResourceQuota created by gitops-bot']);
   assert.deepEqual(derived?.evidence, ['ready when noticed: api 0/2, web 0/2']);
   assert.match(
@@ -76,12 +76,10 @@ for (const [who, want] of [
 ] as const)
   test(`a second quota that refuses ${who.join(' and ')} as well: nobody is promised what one deletion does not bring`, async () => {
     const { server, ask } = aCluster();
-    server.change('ResourceQuota', 'shop', 'tight', { status: { used: { pods: '1' } } });
     for (const name of ['full', 'roomy'])
       server.seed('ResourceQuota', 'shop', {
         metadata: { name },
-        spec: { hard: { pods: '1' } },
-        status: { used: { pods: name === 'full' ? '1' : '0' } },
+        spec: { hard: { pods: name === 'full' ? '1' : '9' } },
       });
     for (const name of who) refusedBy(server, name, ['tight', 'full', 'roomy']);
     const derived = await ask(quota);

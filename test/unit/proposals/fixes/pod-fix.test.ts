@@ -28,10 +28,9 @@ const lastWeek: PodState = {
   lastState: { terminated: { ...ended, finishedAt: '2026-11-09T03:11:20Z' } },
 };
 const notSeen = 'revision 1 was not seen healthy, so going back may not help';
-const budget = (disruptionsAllowed: number) => ({
+const budget = (minAvailable: number) => ({
   metadata: { name: 'web' },
-  spec: { selector: { matchLabels: { app: 'web' } } },
-  status: { observedGeneration: 9, disruptionsAllowed, currentHealthy: 2, desiredHealthy: 3 },
+  spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
 });
 const argo = {
   annotations: { 'deployment.kubernetes.io/revision': '2', 'argocd.argoproj.io/tracking-id': 'shop:/web' },
@@ -86,13 +85,13 @@ table('CrashLoop', [
   },
   {
     name: 'its budget is spent',
-    options: { pods: [crashing, good], isOldKnown: false },
-    also: ({ server }) => void server.seed('PodDisruptionBudget', 'shop', budget(0)),
+    options: { pods: [crashing, good, good], isOldKnown: false },
+    also: ({ server }) => void server.seed('PodDisruptionBudget', 'shop', budget(3)),
     want: `${notSeen}; Disruption budget web wants 3 healthy and has 2: pod web-2-0 cannot be evicted now`,
   },
   {
     name: 'its budget allows it',
-    options: { pods: [crashing, good], isOldKnown: false },
+    options: { pods: [crashing, good, good], isOldKnown: false },
     also: ({ server }) => void server.seed('PodDisruptionBudget', 'shop', budget(1)),
     want: 'DeletePod {"name":"web-2-0"}',
   },
