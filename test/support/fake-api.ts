@@ -147,6 +147,10 @@ export function fakeServer(clock: Clock) {
     list,
     /** Moves with every write. */
     revision: store.revision,
+    /** Hears of every write of the kind at once, as a watch would a moment later. */
+    onWrite(kind: Kind, listener: (before: Any | undefined, after: Any | undefined) => void): void {
+      store.listen(({ row: of, before, after }) => of === row(kind) && listener(before as never, after as never));
+    },
     /** Changes an object as its own controller or a person would, status and all. */
     change(kind: Kind, namespace: string, name: string, patch: object): Any {
       const before = get(kind, namespace, name) as Obj | undefined;

@@ -8,7 +8,7 @@ import { whereChatsAre } from '../../../src/notices/plan/route.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, at } from '../../support/fixes.ts';
 import { storedOutbox } from '../../support/stores.ts';
-import { fakeNotices } from './fake-api.ts';
+import { noticeServer } from './notice-server.ts';
 
 export const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -23,10 +23,10 @@ export interface Said {
 
 /** An outbox with everything around it: a cluster that keeps Notices, a vendor that can be down, a clock. */
 export function aDesk(
-  over: { config?: Partial<Config>; server?: ReturnType<typeof fakeNotices>; forgets?: boolean } = {},
+  over: { config?: Partial<Config>; server?: ReturnType<typeof noticeServer>; forgets?: boolean } = {},
 ) {
   const clock = fakeClock(Date.parse(at('02:12:40')));
-  const server = over.server ?? fakeNotices();
+  const server = over.server ?? noticeServer();
   const said: Said[] = [];
   const vendor = {
     down: undefined as Error | undefined,

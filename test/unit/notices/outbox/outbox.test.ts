@@ -9,7 +9,7 @@ import { fakeClock } from '../../../support/fake-clock.ts';
 import { aConfig, aFix, aNotice, approvedByAda, at, condition, uidOf } from '../../../support/fixes.ts';
 import { storedOutbox } from '../../../support/stores.ts';
 import { aDesk, gone, silentLog, upsert } from '../desk.ts';
-import { fakeNotices } from '../fake-api.ts';
+import { noticeServer } from '../notice-server.ts';
 
 const crash = 'checkout keeps crashing, 0/3 ready';
 const many = (count: number, from = 1) =>
@@ -437,7 +437,7 @@ describe('one message at a time', () => {
   /** An outbox whose vendor does what it is told, and whose words are kept. */
   function aSlowDesk() {
     const clock = fakeClock(Date.parse(at('02:12:40')));
-    const server = fakeNotices();
+    const server = noticeServer();
     const fine = async (): Promise<void> => undefined;
     const vendor = { post: fine, edit: fine, posts: 0 };
     const channel: Channel = {
