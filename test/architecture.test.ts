@@ -288,6 +288,14 @@ test('prettier-ignore stands only on tables of literals', () => {
   assertNone(wrong, 'prettier-ignore on something else');
 });
 
+test('a comment begins with its subject, not with a clause that has none', () => {
+  const clause = /(?:\/\*\*(?:\n\s*\*)?|(?<!\/\/.*\n\s*)\/\/) (?:Of|Whose|To what|What|Who|That|Such|Which) .*/g;
+  const wrong = filesIn(join(root, 'src')).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(clause)].map(([line]) => `${relative(root, file)}: ${line}`),
+  );
+  assertNone(wrong, 'comments that are hard to read');
+});
+
 /** Calls such as `createX({ ...deps })`: the reader cannot see which `current` that part gets. */
 function spreads(path: string, code: string): string[] {
   const calls = [...withoutTexts(code).matchAll(/(?<![.\w]|function )(create[A-Z]\w*)\((?=\{)/g)];

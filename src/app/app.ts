@@ -31,7 +31,7 @@ export interface Reloads {
   refusal(): { at: string; problem: string } | undefined;
 }
 
-/** What a running tapfix is made of. `tapfix run` and `tapfix demo` make it; so do tests, with a clock of their own. */
+/** The parts of a running tapfix. `tapfix run` and `tapfix demo` make them; so do tests, with a clock of their own. */
 export interface Parts {
   role: 'all' | 'watcher' | 'controller';
   api: Api;
@@ -57,7 +57,7 @@ export interface Parts {
   onWatching?(): void;
 }
 
-/** What both roles share, made once. */
+/** The parts that both roles share. They are made once. */
 export interface Ground extends Parts {
   /** One watch that reaches the server again wakes the others. */
   reconnected: ReconnectSignal;

@@ -15,7 +15,7 @@ interface ChannelRegistryDeps {
 /** The channels that we talk on; they come and go with the configuration. */
 interface ChannelRegistry {
   channels(): Channels;
-  /** What channels do with what people press and write, once `listed` has resolved. Comes before `use`. */
+  /** Once `listed` has resolved, the handlers get what people press and write. Call this before `use`. */
   start(handlers: Handlers, listed: Promise<unknown>): void;
   use(channels: Channels): void;
   /** Resolves when all have ended. */

@@ -32,13 +32,13 @@ function adjust(
   }
 }
 
-/** What has no namespace (a Node, a StorageClass) has its incidents in our own. */
+/** Incidents of cluster-scoped objects (a Node, a StorageClass) are kept in our own namespace, so it is watched too. */
 export function fixScopes(config: Config, ownNamespace: string): Scope[] {
   const scopes = watchScopes(config);
   return scopes.includes(undefined) ? [undefined] : [...new Set([...scopes, ownNamespace])];
 }
 
-/** What is being done in a namespace that was left is still seen to its end. */
+/** A fix that is under way in a namespace that is no longer watched is still followed to its end. */
 export function adjustFixWatches({ fixes, watchRegistry, current, ownNamespace }: Ground): void {
   const wanted = fixScopes(current(), ownNamespace);
   const isOurs = (fix: Remediation): boolean => isBeingDone(fix) && isProposedFrom(fix, ownNamespace);

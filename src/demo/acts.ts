@@ -6,7 +6,7 @@ import { deletePod, type DemoStage, losePods, touchReplicaSets } from './stage.t
 
 export interface Act {
   readonly name: 'rollout' | 'quota' | 'image' | 'crash';
-  /** What happens, in a sentence. */
+  /** A sentence that says what happens. */
   readonly title: string;
   /** In the summary: "a quota blocked web and api". */
   readonly trouble: string;

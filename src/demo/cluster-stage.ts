@@ -16,7 +16,7 @@ import { type DemoStage, runsAnnotation } from './stage.ts';
 
 export interface ClusterStageOptions {
   context: string;
-  /** What the shop's pods run. It must contain `sleep` and `false`. */
+  /** The image of the shop's pods. It must contain `sleep` and `false`. */
   image: string;
   clock: Clock;
   signal: AbortSignal;

@@ -144,7 +144,7 @@ function newHeadlines(before: Message, now: Message): string[] {
   return fresh.map((card) => headline(card.dot, card.headline)).filter((line) => !printed.has(line));
 }
 
-/** Which keys can be pressed now, in a sentence. */
+/** A sentence that names the keys that can be pressed now. */
 function hint(keys: readonly string[], pressAfterMs: number | undefined): string {
   const words = keys.flatMap((key) => (meaningOf[key] ? [`${key} to ${meaningOf[key]}`] : []));
   if (words.length === 0) return '';

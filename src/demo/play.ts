@@ -34,7 +34,7 @@ export interface PlayDeps {
   signal: AbortSignal;
 }
 
-/** What became of an act, for the summary. */
+/** The result of an act, for the summary. */
 export interface PlayedAct {
   act: Act;
   brokeAtMs: number;

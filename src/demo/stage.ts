@@ -26,7 +26,7 @@ export interface DemoStage {
   close(print: (text: string) => void): Promise<void>;
 }
 
-/** What runs while nothing is wrong. */
+/** The workloads that run while nothing is wrong. */
 export const shop = [
   { name: 'checkout', replicas: 3 },
   { name: 'api', replicas: 3 },

@@ -17,7 +17,7 @@ export const wentWell = (scenes: readonly PlayedAct[]): boolean =>
 export const allRecovered = (scenes: readonly PlayedAct[]): boolean =>
   scenes.every(({ fix }) => fix !== undefined && phaseOf(fix) === 'Recovered');
 
-/** What happened, in five lines. Pure. */
+/** Pure. Five lines that say what happened. */
 export function summary({ scenes, rightsLeft, at }: SummaryFacts): string[] {
   const isShort = scenes.length > 1;
   const lines = scenes.flatMap((scene) => (isShort ? shortly(scene, at) : inFull(scene, at)));

@@ -1,7 +1,7 @@
 import type { ManagedFields } from '../../kube/api.ts';
 import { isTree, type Obj, type Tree } from './model.ts';
 
-/** Who writes an object. `subresource` is '' for the object itself. */
+/** The writer of an object. `subresource` is '' for the object itself. */
 export interface FieldWriter {
   manager: string;
   subresource: string;

@@ -103,7 +103,7 @@ function checkControllers(owners: Tree[]): FieldProblem[] {
   return [wrong('metadata.ownerReferences', owners, why)];
 }
 
-/** What is wrong with a change of metadata. */
+/** The problems in a change of metadata. */
 export function checkMetadataChange(before: Meta, after: Meta): FieldProblem[] {
   const problems: FieldProblem[] = [];
   if (after.uid && after.uid !== before.uid) problems.push(wrong('metadata.uid', after.uid, 'field is immutable'));
@@ -126,7 +126,7 @@ const labelRule =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric " +
   "character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-/** What is wrong with the name of an object. */
+/** The problems in the name of an object. */
 export function checkName(name: string, { names }: KindRow): FieldProblem[] {
   const bad = (why: string): FieldProblem[] => [wrong('metadata.name', name, why)];
   if (names === 'path') {

@@ -41,7 +41,7 @@ export type ApiAnswer =
   | { status: number; body: object | string; lines?: undefined }
   | { status: 200; lines: AsyncIterable<object>; body?: undefined };
 
-/** What a path names: a collection, one object, or a subresource of an object. */
+/** The target of a path: a collection, one object, or a subresource of an object. */
 export interface RequestTarget {
   row: KindRow;
   namespace: string | undefined;
@@ -71,7 +71,7 @@ export function withoutNulls<T>(value: T): T {
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)])) as T;
 }
 
-/** What every part of the server works with. */
+/** Every part of the server works with these. */
 export interface ServerCore {
   store: ObjectStore;
   clock: Clock;

@@ -1,7 +1,7 @@
 import type { KindRow } from '../kinds/kinds.ts';
 import type { Obj } from './model.ts';
 
-/** What one write did. A creation has no `before`, a deletion has no `after`. */
+/** The effect of one write. A creation has no `before`, a deletion has no `after`. */
 export interface StoredChange {
   revision: number;
   row: KindRow;

@@ -97,7 +97,7 @@ const computed = ['cpu', 'memory', 'ephemeral-storage'];
 /** The kinds that a quota may also count by their plain name. */
 const byPlainName = ['configmaps', 'persistentvolumeclaims', 'resourcequotas'];
 
-/** What one object uses of a quota. */
+/** The amounts of a quota that one object uses. */
 function usageOf(row: KindRow, object: Obj, nowMs: number): QuotaUsage {
   const usage: QuotaUsage = new Map([[`count/${qualifiedPlural(row)}`, single]]);
   if (byPlainName.includes(row.plural) && !row.group) usage.set(row.plural, single);
@@ -134,7 +134,7 @@ function amountsOf(spec: Tree, part: 'requests' | 'limits'): QuotaUsage {
 const statedBy = ({ resources }: Tree, part: string): [string, Quantity][] =>
   Object.entries(tree(tree(resources)[part])).map(([name, amount]) => [name, parseQuantity(amount) ?? zero]);
 
-/** What the quota limits but a container does not state: "limits.memory for: c; requests.cpu for: c". Empty when nothing is missing. */
+/** The resources that the quota limits and a container does not state: "limits.memory for: c; requests.cpu for: c". Empty when nothing is missing. */
 function unstated({ spec = {} }: Obj, limited: readonly string[]): string {
   const containers = [...trees(spec['initContainers']), ...trees(spec['containers'])];
   return limited

@@ -28,7 +28,7 @@ interface RecorderDeps {
   api: Api;
   clock: Clock;
   log: Log;
-  /** Who reports the event, for example "replicaset-controller". */
+  /** The component that reports the event, for example "replicaset-controller". */
   component: string;
   /** The node of a kubelet. */
   host?: string;
@@ -168,7 +168,7 @@ export function createSeriesRecorder({ api, clock, log, component }: RecorderDep
   };
 }
 
-/** What to do with an event: create an Event, increase the count of an existing one, or drop it. */
+/** The decision about an event: create an Event, increase the count of an existing one, or drop it. */
 type EventVerdict =
   | { do: 'create'; name: string; message: string; combined: boolean }
   | { do: 'count'; name: string; message: string; count: number; firstMs: number; combined: boolean }

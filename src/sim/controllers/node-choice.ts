@@ -2,7 +2,7 @@ import { quantity } from '../../lib/quantity.ts';
 import type { NodeObject, NodeTerm, PodObject, PodSpec, Taint, Toleration } from '../common/shapes.ts';
 import { conditionOf } from '../common/status-writing.ts';
 
-/** What a pod requests, or what all pods of a node request together. */
+/** The requests of a pod, or of all pods of a node together. */
 export interface NodeLoad {
   cpu: number;
   memory: number;

@@ -118,7 +118,7 @@ const costOf = ({ metadata }: PodObject): number =>
 type Rank = (pod: PodObject, neighbours: number) => number;
 
 /**
- * Which pods a ReplicaSet deletes first: unassigned, pending, not ready, cheap, on a crowded node, ready for a short time,
+ * The order in which a ReplicaSet deletes its pods: unassigned, pending, not ready, cheap, on a crowded node, ready for a short time,
  * often restarted, young. https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#scaling-a-replicaset
  * The real controller compares ages only by their order of magnitude; here the younger pod always goes.
  */

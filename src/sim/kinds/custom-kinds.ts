@@ -67,7 +67,7 @@ function defaulted(value: unknown, schema: Schema): unknown {
   return filled;
 }
 
-/** What the schema refuses about a value. */
+/** The problems that the schema finds in a value. */
 function checked(value: unknown, schema: Schema, path: string): FieldProblem[] {
   if (schema.type && !isOfType(value, schema.type)) {
     const is = typeName(value);

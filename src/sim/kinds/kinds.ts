@@ -12,7 +12,7 @@ import {
 } from './other-rules.ts';
 import { deploymentRules, podRules, replicaSetRules } from './workload-rules.ts';
 
-/** What distinguishes a kind from a plain object. The functions are pure and do not change their arguments. */
+/** The rules that a kind has and a plain object does not. The functions are pure and do not change their arguments. */
 export interface KindRules {
   /** Adds the first status, and whatever else the real server writes into every new object. */
   born?(object: Obj): Obj;
@@ -25,7 +25,7 @@ export interface KindRules {
 export interface KindRow extends Resource {
   kind: string;
   subresources: readonly string[];
-  /** Which changes increase metadata.generation; none by default. */
+  /** The changes that increase metadata.generation; none by default. */
   generation?: 'spec' | 'spec and annotations';
   names: 'subdomain' | 'label' | 'path';
   /** Objects of this kind are answered and never stored. */

@@ -138,7 +138,7 @@ function volume(asked: Tree): Tree {
 const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const labelName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** What is wrong with the spec of a pod or of a pod template. */
+/** The problems in the spec of a pod or of a pod template. */
 export function checkPodSpec(spec: Tree, path: string): FieldProblem[] {
   const containers = trees(spec['containers']);
   const policy = spec['restartPolicy'];

@@ -37,7 +37,7 @@ export interface ContainerLife {
   agenda: { what: Step; atMs: number }[];
 }
 
-/** What a container depends on from outside. */
+/** The things outside a container that it depends on. */
 export interface ContainerContext {
   behaviour: Behaviour;
   restartPolicy: string;
