@@ -28,7 +28,7 @@ export const table: Table = {
     'loop',
     'fixing',
     'demo',
-    'truth',
+    'stale-facts',
     'tap',
     'proposals',
     'noticing',

@@ -19,7 +19,7 @@ const start = async (role: 'watcher' | 'controller'): Promise<Running> =>
   startProcess({
     role,
     kubeconfig: await cluster.serviceAccountKubeconfig('tapfix', `tapfix-${role}`),
-    config: { apiRoot: chat.apiRoot, include: ['e2e-truth-*'] },
+    config: { apiRoot: chat.apiRoot, include: ['e2e-stale-*'] },
   });
 
 before(async () => {
@@ -39,7 +39,7 @@ after(async () => {
 const fixes = (namespace: string): Promise<Remediation[]> => cluster.list('remediations.tapfix.dev', namespace);
 
 test('a crash that is over and an ordinary rollout after a restart: nobody is told anything', async () => {
-  const namespace = await cluster.freshNamespace('e2e-truth-rollout');
+  const namespace = await cluster.freshNamespace('e2e-stale-rollout');
   await applyIn(cluster, namespace, deployment('checkout', 1, ['crash']));
   await scene.messageAbout(namespace, /checkout keeps crashing/, 90_000);
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run']));
@@ -68,7 +68,7 @@ test('a crash that is over and an ordinary rollout after a restart: nobody is to
 });
 
 test('two quotas in the way: when the first is gone, the second is told', async () => {
-  const namespace = await cluster.freshNamespace('e2e-truth-quotas');
+  const namespace = await cluster.freshNamespace('e2e-stale-quotas');
   await applyIn(cluster, namespace, quota('first'));
   await applyIn(cluster, namespace, deployment('api', 1, ['run']));
   const { metadata } = await fixInPhase(cluster, namespace, 'Proposed', 60_000);
@@ -103,7 +103,7 @@ test('two quotas in the way: when the first is gone, the second is told', async 
 });
 
 test('a revision that looks healthy for 12 s before each crash, without a probe: undone, and watched for twice as long', async () => {
-  const namespace = await cluster.freshNamespace('e2e-truth-slow');
+  const namespace = await cluster.freshNamespace('e2e-stale-slow');
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run'], ''));
   await available(cluster, namespace, 'checkout');
   await seenHealthy();
