@@ -13,7 +13,7 @@ import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { startFakeSlack } from '../support/fake-slack.ts';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
 import { chatId } from './support/chat.ts';
-import { approve, openInSlack, openInTelegram, turned } from './support/show-all.ts';
+import { approve, openInSlack, openInTelegram, type Page, shownAgain, turned } from './support/show-all.ts';
 import { slackChannel } from './support/slack.ts';
 import { installResources, type Running, seenHealthy, startProcess } from './support/tapfix.ts';
 
@@ -236,6 +236,10 @@ test('nothing is lost: all of them are in messages, each in one of each vendor',
   assert.match(text(), /^🔴 200 incidents in .*, e2e\n200 CrashLoop: container app exits 1\n/);
 });
 
+/** The workloads that have a button on a page of the list. */
+const namesOn = ({ buttons }: Page): Set<string> =>
+  new Set(buttons.filter(({ text }) => / · /.test(text)).map(({ text }) => text.split(' ')[0]!));
+
 test('the first and one in the middle are approved from Telegram’s list, the last from Slack’s', async () => {
   // In the order of the list: by when they were seen first.
   const rank = ({ spec, metadata }: Remediation): string => `${spec.incident.firstSeen} ${metadata.uid}`;
@@ -248,15 +252,16 @@ test('the first and one in the middle are approved from Telegram’s list, the l
   await cluster.waitFor('all rehearsals', isRehearsed, 400_000);
   let page = await openInTelegram(cluster, telegram);
   assert.match(page.title, /1 to 10 of 200 incidents, page 1 of 20/);
-  const chosen = [await approve(page, wanted[0]!)];
+  const chosen = [await approve(cluster, page, wanted[0]!)];
   const reached = new Set<string>();
   for (let n = 1; n <= 20; n++) {
-    for (const { text } of page.buttons) if (/ · /.test(text)) reached.add(text.split(' ')[0]!);
-    if (n === 10) chosen.push(await approve(page, wanted[1]!));
+    page = await shownAgain(cluster, page, (shown) => namesOn(shown).size === 10);
+    for (const name of namesOn(page)) reached.add(name);
+    if (n === 10) chosen.push(await approve(cluster, page, wanted[1]!));
     if (n < 20) page = await turned(page, 'Next');
   }
   assert.deepEqual([...reached].sort(), names, 'every one of them is on some page');
-  chosen.push(await approve(await turned(await openInSlack(cluster, slack), 'Last'), wanted[2]!));
+  chosen.push(await approve(cluster, await turned(await openInSlack(cluster, slack), 'Last'), wanted[2]!));
   const isApplied = async (): Promise<boolean> => {
     const live = await fixes();
     return chosen.every((name) =>

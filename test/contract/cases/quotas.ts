@@ -112,7 +112,7 @@ export const quotas: Facts = {
     await uses({ pods: '1' });
     await ground.api.delete({ kind: 'Pod', namespace, name: 'a' });
     await uses({ pods: '0' });
-    await create('b');
+    await eventually('the pod', () => create('b').catch(() => undefined)); // admission hears of it a moment later
   },
   'pods that have ended do not count': async (ground) => {
     const { create, uses, namespace } = await under(ground, { pods: '1', 'requests.cpu': '1' });
@@ -121,7 +121,7 @@ export const quotas: Facts = {
       status: { phase: 'Failed' },
     });
     await uses({ pods: '0', 'requests.cpu': '0' });
-    await create('b', cpu('1'));
+    await eventually('the pod', () => create('b', cpu('1')).catch(() => undefined));
   },
   'a raised limit lets in what was refused': async (ground) => {
     const { create, ref } = await under(ground, { pods: '0' });

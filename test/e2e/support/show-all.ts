@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { startFakeSlack } from '../../support/fake-slack.ts';
 import type { startFakeTelegram } from '../../support/fake-telegram.ts';
@@ -65,8 +66,32 @@ export async function openInSlack(cluster: Cluster, slack: Slack): Promise<Page>
 export const turned = async (page: Page, label: string): Promise<Page> =>
   page.press(page.buttons.find(({ text }) => text.includes(label))!.data);
 
-/** Presses Approve of this workload; it is on the page. */
-export async function approve(page: Page, name: string): Promise<string> {
-  await page.press(page.buttons.find(({ text }) => text.startsWith(`${name} · Approve`))!.data);
+/**
+ * The page, shown again until `isReady`: it is made from what the watcher has heard of, which may be a little less than
+ * what the API server knows.
+ */
+export async function shownAgain(cluster: Cluster, page: Page, isReady: (page: Page) => boolean): Promise<Page> {
+  const isLast = !page.buttons.some(({ text }) => text.includes('Next'));
+  const [away, back] = isLast ? ['Previous', 'Next'] : ['Next', 'Previous'];
+  let now = page;
+  const probe = async (): Promise<Page | undefined> => {
+    if (isReady(now)) return now;
+    await sleep(2_000); // a vendor limits how often a message is edited
+    now = await turned(await turned(now, away), back);
+    return undefined;
+  };
+  return cluster.waitFor(`the buttons of ${page.title}`, probe, 120_000);
+}
+
+/** Whether this workload can be approved on the page. */
+const offers =
+  (name: string) =>
+  ({ buttons }: Page): boolean =>
+    buttons.some(({ text }) => text.startsWith(`${name} · Approve`));
+
+/** Presses Approve of this workload, which is on the page. */
+export async function approve(cluster: Cluster, page: Page, name: string): Promise<string> {
+  const { buttons, press } = await shownAgain(cluster, page, offers(name));
+  await press(buttons.find(({ text }) => text.startsWith(`${name} · Approve`))!.data);
   return name;
 }
