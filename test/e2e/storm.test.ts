@@ -252,11 +252,13 @@ test('the first and one in the middle are approved from Telegram’s list, the l
   await cluster.waitFor('all rehearsals', isRehearsed, 400_000);
   let page = await openInTelegram(cluster, telegram);
   assert.match(page.title, /1 to 10 of 200 incidents, page 1 of 20/);
-  const chosen = [await approve(cluster, page, wanted[0]!)];
+  const chosen: string[] = [];
   const reached = new Set<string>();
   for (let n = 1; n <= 20; n++) {
     page = await shownAgain(cluster, page, (shown) => namesOn(shown).size === 10);
     for (const name of namesOn(page)) reached.add(name);
+    // A decided one has no button any more, so it is pressed after its page was read.
+    if (n === 1) chosen.push(await approve(cluster, page, wanted[0]!));
     if (n === 10) chosen.push(await approve(cluster, page, wanted[1]!));
     if (n < 20) page = await turned(page, 'Next');
   }
