@@ -22,6 +22,8 @@ import { installResources, type Running, seenHealthy, startProcess } from './sup
  * chats that refuse what the vendors refuse. Nobody's phone may ring more than once, and nothing may be lost.
  */
 const count = 200;
+/** More would only keep a small machine from failing them all at once. */
+const replicas = 2;
 const names = Array.from({ length: count }, (_, n) => `svc-${String(n + 1).padStart(3, '0')}`);
 const nodes = Array.from({ length: 5 }, (_, n) => `stormy-${n + 1}`);
 const taint = { key: 'stormy', value: 'true', effect: 'NoSchedule' };
@@ -102,7 +104,7 @@ const deployment = (name: string): object => ({
   kind: 'Deployment',
   metadata: { name },
   spec: {
-    replicas: 3,
+    replicas,
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%', maxSurge: 0 } },
     selector: { matchLabels: { app: name } },
     template: {
@@ -150,35 +152,35 @@ const calls = (): Record<'telegram' | 'slack', number> => ({
   slack: slack.calls.filter((method) => ['chat.postMessage', 'chat.update'].includes(method)).length,
 });
 
-test('two hundred workloads of three pods are well', async () => {
+test('two hundred workloads of two pods are well', async () => {
   await eightAtATime((name) => api.create({ kind: 'Deployment', namespace }, deployment(name)));
   const isWell = async (): Promise<boolean> => {
     const all = await cluster.list<{ status?: { availableReplicas?: number } }>('deployments.apps', namespace);
-    return all.length === count && all.every(({ status }) => status?.availableReplicas === 3);
+    return all.length === count && all.every(({ status }) => status?.availableReplicas === replicas);
   };
-  await cluster.waitFor('600 pods to be available', isWell, 240_000);
+  await cluster.waitFor('400 pods to be available', isWell, 240_000);
   await seenHealthy();
 });
 
-test('the second revision of each runs, all six hundred pods of it, and nobody is told anything', async () => {
+test('the second revision of each runs, all four hundred pods of it, and nobody is told anything', async () => {
   await eightAtATime((name) => api.patch({ kind: 'Deployment', namespace, name }, 'json', second));
   const isOut = async (): Promise<boolean> => {
     const pods = await cluster.list<Pod>('pods', namespace);
-    return pods.length === 3 * count && pods.every((pod) => isNew(pod.spec.containers[0]!.image) && startedAtMs(pod));
+    return (
+      pods.length === replicas * count && pods.every((pod) => isNew(pod.spec.containers[0]!.image) && startedAtMs(pod))
+    );
   };
-  await cluster.waitFor('600 pods of the second revision to run', isOut, 240_000);
+  await cluster.waitFor('400 pods of the second revision to run', isOut, 240_000);
   assert.deepEqual(calls(), { telegram: 0, slack: 0 });
 });
 
 /**
- * Every pod of the second revision crashes, and again three seconds after it is started. One pod of each workload is
- * first, and its others follow, so that all workloads fail soon however long six hundred pods keep the machine busy.
- * Returns, for each workload, when the API server knew of each of its pods.
+ * Every pod of the second revision crashes, and again three seconds after it is started. Returns,
+ * for each workload, when the API server knew of each of its pods.
  */
 function breakAll(): ReadonlyMap<string, readonly number[]> {
   const failedAtMs = new Map(names.map((name): [string, number[]] => [name, []]));
   const failedPods = new Set<string>();
-  const leaders = new Map<string, string>();
   nodesAreOn = switchOn((object, { image = '' }) => {
     if (!isNew(image)) return { do: 'run' };
     const pod = object as Pod;
@@ -186,11 +188,9 @@ function breakAll(): ReadonlyMap<string, readonly number[]> {
     const isFirst = startedAtMs(pod) !== undefined && pod.status?.containerStatuses?.[0]?.restartCount === 0;
     const { uid, labels } = pod.metadata;
     const workload = labels!['app']!;
-    if (!leaders.has(workload)) leaders.set(workload, uid);
     if (!isFirst && !failedPods.has(uid)) failedAtMs.get(workload)!.push(Date.now());
     if (!isFirst) failedPods.add(uid);
-    const laterMs = leaders.get(workload) === uid ? 0 : 5_000;
-    return { do: 'exit', code: 1, afterMs: isFirst ? ranMs + laterMs + Math.random() * 2_000 : 3_000 };
+    return { do: 'exit', code: 1, afterMs: isFirst ? ranMs + Math.random() * 2_000 : 3_000 };
   });
   return failedAtMs;
 }
@@ -210,7 +210,7 @@ test('all two hundred fail within ten seconds: at most three calls to each vendo
     `${firsts.length} workloads failed within ${(spreadMs / 1000).toFixed(1)} s (${failed.length} pods); ${told} incidents and calls to ${JSON.stringify(made)} in the first minute`,
   );
   assert.ok(made.telegram <= 3 && made.slack <= 3, JSON.stringify(made));
-  assert.equal(failed.length, 3 * count);
+  assert.equal(failed.length, replicas * count);
   assert.ok(spreadMs <= withinMs, 'it was a storm');
 });
 
