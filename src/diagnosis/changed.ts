@@ -114,14 +114,12 @@ export async function readLastScaling(
   const scaler = lastScalerOf(object);
   const found = { from: last.from, to, atMs: scaler?.atMs || last.atMs, ...(scaler && { by: scaler.by }) };
   if (scaler && scaler.atMs > 0)
-    return isLater(scaler.atMs, object) && Math.abs(scaler.atMs - last.atMs) <= togetherMs ? found : undefined;
+    return wasLater(scaler, object) && Math.abs(scaler.atMs - last.atMs) <= togetherMs ? found : undefined;
   return recent.some(({ set }) => set !== newest) || isLast(last, recent) ? undefined : found;
 }
 
 /** The oldest scaling, from 0, is the creation of the Deployment. */
 const isLast = (one: Scaling, all: readonly Scaling[]): boolean => one.from === 0 && all.at(-1) === one;
-
-const isLater = (atMs: number, { metadata }: KubeObject): boolean => atMs > timeMs(metadata.creationTimestamp) + 1_000;
 
 const mostRead = 5;
 

@@ -4,9 +4,10 @@ import type { Config } from '../../../src/config/schema.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import type { Message } from '../../../src/notices/cards/message.ts';
 import type { OutboxDeps } from '../../../src/notices/outbox/outbox.ts';
+import { createReminders } from '../../../src/notices/outbox/reminder-writer.ts';
 import { whereChatsAre } from '../../../src/notices/plan/route.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
-import { aConfig, at } from '../../support/fixes.ts';
+import { aConfig, aFix, at } from '../../support/fixes.ts';
 import { storedOutbox } from '../../support/stores.ts';
 import { noticeServer } from './notice-server.ts';
 
@@ -104,3 +105,34 @@ export function aDesk(
 export const upsert = (view: Remediation) => ({ type: 'upsert', view }) as const;
 export const gone = ({ metadata }: Remediation) =>
   ({ type: 'gone', namespace: metadata.namespace!, name: metadata.name, uid: metadata.uid }) as const;
+
+/** The outbox with the reminders beside it, as they run: each sees what the other writes. */
+export function aDeskWithReminders() {
+  const desk = aDesk();
+  const { api } = desk.server;
+  const removeAtOnce = api.delete;
+  // Another call of the network: whoever created it has had its answer by then.
+  api.delete = async (...which) => new Promise(setImmediate).then(() => removeAtOnce(...which));
+  const { outbox } = desk.startWith([aFix()]);
+  const stop = new AbortController();
+  const channels = () => new Map<ChannelName, unknown>([['telegram', {}]]);
+  const more = { current: () => desk.config, channels, namespace: 'tapfix', isMuted: () => false };
+  const { fixes, notices } = outbox.stores;
+  const reminders = createReminders({
+    api: desk.server.api,
+    fixes,
+    notices,
+    clock: desk.clock,
+    log: silentLog,
+    signal: stop.signal,
+    ...more,
+  });
+  desk.server.watch((change) => {
+    outbox.onNotice(change);
+  });
+  fixes.subscribe(reminders.listener);
+  notices.subscribe(reminders.listener);
+  notices.repeat();
+  const created = (): number => desk.server.calls.filter((call) => call === 'create').length;
+  return { ...desk, outbox, stop, created };
+}

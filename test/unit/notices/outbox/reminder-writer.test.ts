@@ -1,41 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChannelName } from '../../../../src/channels/channel.ts';
 import type { Config } from '../../../../src/config/schema.ts';
-import { createReminders } from '../../../../src/notices/outbox/reminder-writer.ts';
-import { aFix } from '../../../support/fixes.ts';
-import { aDesk, silentLog } from '../desk.ts';
-
-/** The outbox with who reminds beside it, as they run: each sees what the other writes. */
-function aDeskWithReminders() {
-  const desk = aDesk();
-  const { api } = desk.server;
-  const removeAtOnce = api.delete;
-  // Another call of the network: whoever created it has had its answer by then.
-  api.delete = async (...which) => new Promise(setImmediate).then(() => removeAtOnce(...which));
-  const { outbox } = desk.startWith([aFix()]);
-  const stop = new AbortController();
-  const channels = () => new Map<ChannelName, unknown>([['telegram', {}]]);
-  const more = { current: () => desk.config, channels, namespace: 'tapfix', isMuted: () => false };
-  const { fixes, notices } = outbox.stores;
-  const reminders = createReminders({
-    api: desk.server.api,
-    fixes,
-    notices,
-    clock: desk.clock,
-    log: silentLog,
-    signal: stop.signal,
-    ...more,
-  });
-  desk.server.watch((change) => {
-    outbox.onNotice(change);
-  });
-  fixes.subscribe(reminders.listener);
-  notices.subscribe(reminders.listener);
-  notices.repeat();
-  const created = (): number => desk.server.calls.filter((call) => call === 'create').length;
-  return { ...desk, outbox, stop, created };
-}
+import type { aDesk } from '../desk.ts';
+import { aDeskWithReminders } from '../desk.ts';
 
 const heard = ({ said }: Pick<ReturnType<typeof aDesk>, 'said'>): string[] =>
   said.map(({ what, chat }) => `${what} ${chat}`);
