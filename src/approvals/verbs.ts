@@ -2,8 +2,9 @@ import type { Prepared } from '../actions/action.ts';
 import { parseAction } from '../actions/table.ts';
 import type { Answer, Press } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
-import { type Api, hasCode, isConflict, isNotFound } from '../kube/api.ts';
+import { type Api, hasCode, isConflict, isNotFound, type KubeObject } from '../kube/api.ts';
 import type { Notice } from '../kube/notice.ts';
+import { type AskForPage, pagesOf } from '../kube/bounds.ts';
 import {
   type Again,
   acknowledgedBy,
@@ -126,16 +127,23 @@ async function record(
   return said;
 }
 
-/** One page only: in a storm there may be a hundred thousand Events, and somebody is waiting. */
-const page = { limit: '250', fieldSelector: 'type=Warning' };
+/** Not all of them: in a storm there may be a hundred thousand Events, and somebody is waiting. */
+const mostRead = 250;
+const mostPages = 8;
 const mostEvents = 8;
 
 /** The latest warnings about the broken object and about objects whose names start with its name, the newest first. */
 async function readEvents(api: Pick<Api, 'page'>, { metadata, spec }: Remediation): Promise<EventView[]> {
   const { name } = spec.incident.object;
-  const { items } = await api.page('Event', metadata.namespace, page);
-  return items
-    .flatMap((item) => viewEvent(item) ?? [])
+  const read: EventView[] = [];
+  const ask: AskForPage<KubeObject> = (query, longestBytes) =>
+    api.page('Event', metadata.namespace, query, longestBytes);
+  let pages = 0;
+  for await (const { items } of pagesOf(ask, { fieldSelector: 'type=Warning' }, () => {})) {
+    read.push(...items.flatMap((item) => viewEvent(item) ?? []));
+    if (read.length >= mostRead || ++pages >= mostPages) break;
+  }
+  return read
     .filter(({ object }) => object.name === name || object.name.startsWith(`${name}-`))
     .sort((a, b) => b.lastSeenMs - a.lastSeenMs)
     .slice(0, mostEvents);

@@ -146,24 +146,28 @@ export interface Api extends Reader, LogReader, Writer {
     query: Record<string, string>,
     signal: AbortSignal,
   ): AsyncIterable<WatchLine>;
-  /** One page of a list, for the list/watch loop. */
+  /** One page of a list. Throws TooLarge when it has more bytes than that. pagesOf() asks for one after the other. */
   page<T extends KubeObject>(
     kind: Kind,
     namespace: string | undefined,
     query: Record<string, string>,
+    longestBytes?: number,
   ): Promise<Page<T>>;
   /** The same server with another identity: a minted ServiceAccount token. */
   withToken(token: string): Api;
 }
 
 export interface WatchLine {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  /** TOO LARGE: something happened to this object, which is too large to be read; only its identity is here. */
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR' | 'TOO LARGE';
   object: KubeObject & { code?: number; message?: string; reason?: string };
 }
 
 export interface Page<T> {
   items: T[];
   metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+  /** The length of the answer; absent where none went over a network. */
+  bytes?: number;
 }
 
 /** The field manager of every write. */

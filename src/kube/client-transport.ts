@@ -6,6 +6,7 @@ import { spokenDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { ApiError, noSuchPath, Unreachable } from './api.ts';
 import type { Agents, GetIdentity } from './client-credentials.ts';
+import { longestObjectBytes, TooLarge } from './bounds.ts';
 
 /** The parts of a Kubernetes Status that we use. */
 interface Status {
@@ -74,28 +75,52 @@ export class TruncatedLine extends Error {
   override readonly name = 'TruncatedLine';
 }
 
+/** A line that was longer than allowed. Only its beginning was kept. */
+export class LongLine {
+  readonly head: string;
+  constructor(head: string) {
+    this.head = head;
+  }
+}
+
 /**
  * The lines of a byte stream. The stream is cut at newline bytes and decoded line by line, so a character or a line
  * that is split between two chunks is whole again here. Text after the last newline is not a line: the generator throws
  * instead.
  */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longestBytes: number): AsyncGenerator<string> {
+export async function* linesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  longestBytes: number,
+): AsyncGenerator<string | LongLine> {
   let parts: Uint8Array[] = [];
   let bytes = 0;
+  let long: LongLine | undefined;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      const line = textOf(parts, chunk.subarray(start, end));
+      const line = long ?? textOf(parts, chunk.subarray(start, end));
       if (parts.length > 0) parts = [];
       bytes = 0;
+      long = undefined;
       start = end + 1;
-      if (line.trim()) yield line;
+      if (line instanceof LongLine || line.trim()) yield line;
     }
-    if (start < chunk.length) parts.push(chunk.subarray(start));
     bytes += chunk.length - start;
-    if (bytes > longestBytes) throw new RangeError(`a line longer than ${longestBytes} bytes`);
+    if (start < chunk.length && !long) parts.push(chunk.subarray(start));
+    if (bytes <= longestBytes || long) continue;
+    long = new LongLine(headOf(parts));
+    parts = [];
   }
   if (bytes > 0) throw new TruncatedLine('it ended in the middle of a line');
+}
+
+const longestHeadBytes = 8 * 1024;
+
+function headOf(parts: readonly Uint8Array[]): string {
+  const enough: Uint8Array[] = [];
+  for (let n = 0, bytes = 0; n < parts.length && bytes < longestHeadBytes; bytes += parts[n++]!.length)
+    enough.push(parts[n]!);
+  return Buffer.concat(enough).subarray(0, longestHeadBytes).toString('utf8');
 }
 
 /** Most lines lie within one chunk; those are not copied. */
@@ -111,6 +136,10 @@ export interface Call {
   body?: object;
   contentType?: string;
   accept?: string;
+  /** A longer answer is TooLarge. */
+  longestBytes?: number;
+  /** Called with the length of the answer. */
+  onBytes?(bytes: number): void;
 }
 
 interface TransportDeps {
@@ -126,12 +155,14 @@ export interface Transport {
   answer<T>(call: Call): Promise<T>;
   /** The answer as text, for answers that are not JSON. Throws as answer() does. */
   text(call: Call, longestMs: number): Promise<string>;
-  /** The answer's lines as they come; ends when the server ends it or the signal aborts. Throws as answer() does. */
+  /**
+   * The answer's lines as they come; ends when the server ends it or the signal aborts. Of a line that is too long only
+   * the beginning is given. Throws as answer() does.
+   */
   lines(call: Call, signal: AbortSignal): AsyncGenerator<unknown>;
 }
 
 const longestErrorBytes = 64 * 1024;
-const longestLineBytes = 8 * 1024 * 1024;
 
 export function createTransport({ server, agents, identity, timeoutMs }: TransportDeps): Transport {
   async function open(call: Call, signal: AbortSignal, use: 'calls' | 'streams'): Promise<Dispatcher.ResponseData> {
@@ -162,7 +193,7 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
 
   const text = (call: Call, longestMs: number): Promise<string> =>
     open(call, AbortSignal.timeout(longestMs), 'calls')
-      .then(({ body }) => body.text())
+      .then(({ body }) => textWithin(call, body))
       .catch((error: unknown) => Promise.reject(known(error, longestMs)));
 
   const answer = async <T>(call: Call): Promise<T> => decoded(server, await text(call, timeoutMs)) as T;
@@ -170,13 +201,28 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
   async function* lines(call: Call, signal: AbortSignal): AsyncGenerator<unknown> {
     try {
       const { body } = await open(call, signal, 'streams');
-      for await (const line of linesOf(body, longestLineBytes)) yield decoded(server, line);
+      for await (const line of linesOf(body, longestObjectBytes))
+        yield line instanceof LongLine ? line : decoded(server, line);
     } catch (error) {
       if (!signal.aborted) throw known(error);
     }
   }
 
   return { answer, text, lines };
+}
+
+/** The bytes are counted as they arrive: an answer that is too large ends its connection, and is not kept. */
+async function textWithin(call: Call, body: AsyncIterable<Uint8Array>): Promise<string> {
+  const { method, path, longestBytes = longestObjectBytes } = call;
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes > longestBytes) throw new TooLarge(`the answer to ${method} ${path}`, longestBytes, headOf(parts));
+  }
+  call.onBytes?.(bytes);
+  return Buffer.concat(parts).toString('utf8');
 }
 
 function decoded(server: string, text: string): object {

@@ -21,7 +21,8 @@ import {
   serverOf,
   tokenIdentity,
 } from './client-credentials.ts';
-import { badAnswer, createTransport, cut, type Transport } from './client-transport.ts';
+import { badAnswer, createTransport, cut, LongLine, type Transport } from './client-transport.ts';
+import { type AskForPage, collect, identityInHead, longestObjectBytes, pagesOf, TooLarge } from './bounds.ts';
 import { apiVersionOf, type Kind, pathOf, type Ref, resources } from './resources.ts';
 
 /** The path of one object. An empty name would mean the whole collection, and ".." another path: both are refused. */
@@ -54,9 +55,6 @@ export interface ClosableApi extends Api {
   /** Ends every connection at once, including those of all withToken() identities, because they share them. */
   close(): Promise<void>;
 }
-
-/** Objects in one page of a list. */
-export const pageLimit = '250';
 
 /** The API server gets a log from the node, which may be unreachable. A few lines are not worth a long wait. */
 const longestLogMs = 4_000;
@@ -99,10 +97,16 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
     kind: Kind,
     namespace: string | undefined,
     query: Record<string, string>,
+    longestBytes?: number,
   ): Promise<Page<T>> {
-    const found = await transport.answer<Page<T>>({ method: 'GET', path: collectionPath(kind, namespace), query });
+    const path = collectionPath(kind, namespace);
+    let bytes = 0;
+    const onBytes = (all: number): void => void (bytes = all);
+    const bound = longestBytes === undefined ? {} : { longestBytes };
+    const found = await transport.answer<Page<T>>({ method: 'GET', path, query, onBytes, ...bound });
     if (!Array.isArray(found.items)) throw badAnswer(server, 'not a list');
     found.metadata ??= { resourceVersion: '' };
+    found.bytes = bytes;
     // Items of a list come without these two fields; objects of a watch have them.
     for (const item of found.items) Object.assign(item, { kind, apiVersion: apiVersionOf(kind) });
     return found;
@@ -120,12 +124,13 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
       }
     },
     async list<T extends KubeObject>(kind: Kind, namespace?: string, selector: ListSelector = {}): Promise<T[]> {
-      const query = { ...selector, limit: pageLimit };
+      const ask: AskForPage<T> = (query, longestBytes) => page(kind, namespace, query, longestBytes);
+      const wholeList = (): Promise<T[]> => collect(kind, pagesOf(ask, { ...selector }, refuse));
       try {
-        return await allPages<T>((more) => page(kind, namespace, { ...query, ...more }));
+        return await wholeList();
       } catch (error) {
         if (!hasCode(error, 410)) throw error; // 410: slower than the server keeps old versions; start over, once
-        return allPages<T>((more) => page(kind, namespace, { ...query, ...more }));
+        return wholeList();
       }
     },
     async podLog({ namespace, name }, { container, previous, tailLines, limitBytes }) {
@@ -159,6 +164,10 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
     async *watch(kind, namespace, query, signal) {
       const path = collectionPath(kind, namespace);
       for await (const line of transport.lines({ method: 'GET', path, query: { ...query, watch: 'true' } }, signal)) {
+        if (line instanceof LongLine) {
+          yield { type: 'TOO LARGE', object: identityOfLong(line) };
+          continue;
+        }
         if (!isWatchLine(line)) throw badAnswer(server, `not a line of a watch: ${cut(JSON.stringify(line), 200)}`);
         yield line;
       }
@@ -166,15 +175,9 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
   };
 }
 
-async function allPages<T>(page: (more: Record<string, string>) => Promise<Page<T>>): Promise<T[]> {
-  const items: T[] = [];
-  let more: Record<string, string> = {};
-  for (;;) {
-    const { items: some, metadata } = await page(more);
-    for (const item of some) items.push(item); // not push(...some): the number of arguments is limited
-    if (!metadata.continue) return items;
-    more = { continue: metadata.continue };
-  }
+/** A list that a decision rests on is whole, or there is none. */
+function refuse(error: TooLarge): never {
+  throw error;
 }
 
 /** If a DELETE has a body, the API server reads its options only from there, so dryRun must be in the body. */
@@ -189,6 +192,12 @@ const deleteOptions = (
   ...(preconditions && { preconditions }),
   ...(dryRun && { dryRun: ['All'] }),
 });
+
+function identityOfLong({ head }: LongLine): KubeObject {
+  const object = identityInHead(head);
+  if (!object) throw new TooLarge(`a line of a watch (${cut(head, 100)})`, longestObjectBytes);
+  return object;
+}
 
 const lineTypes: ReadonlySet<unknown> = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
 

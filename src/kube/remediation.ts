@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { KubeObject } from './api.ts';
+import { beginning } from './raw.ts';
 
 /**
  * The Remediation resource. These schemas are the one source of its TypeScript types *and* of its
@@ -147,9 +148,17 @@ export interface Remediation extends KubeObject {
 export function viewRemediation(object: KubeObject): Remediation | undefined {
   const fix = object as Remediation;
   if (!fix.metadata?.uid || !fix.spec?.incident?.key || !fix.spec.approval) return undefined;
-  const { managedFields: _unused, ...metadata } = fix.metadata;
-  return { ...fix, metadata };
+  const { managedFields: _writers, labels: _labels, annotations, ...metadata } = fix.metadata;
+  return { ...fix, metadata: annotations ? { ...metadata, annotations: ours(annotations) } : metadata };
 }
+
+/** Every record is kept in memory, so annotations of others are not. */
+const ours = (annotations: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(annotations)
+      .filter(([key]) => key.startsWith(`${group}/`))
+      .map(([key, value]) => [key, beginning(value, 1024)]),
+  );
 
 export const overPhases: readonly Phase[] = ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'];
 const over: ReadonlySet<Phase> = new Set(overPhases);

@@ -13,7 +13,6 @@ import {
   specIn,
   statusIn,
   str,
-  strings,
   timeMs,
 } from './raw.ts';
 import { qualifiedKind } from './resources.ts';
@@ -60,6 +59,9 @@ export interface PodView {
   claims?: string[];
 }
 
+/** A pod that is kept has at most this many containers and claims: a tenant could give it thousands. */
+const mostParts = 100;
+
 function viewContainer(raw: Raw, isInit: boolean): ContainerView {
   const state = obj(raw['state']);
   const waiting = obj(state['waiting']);
@@ -98,15 +100,17 @@ function viewContainers(spec: Raw, status: Raw): ContainerView[] {
   return [
     ...arr(status['initContainerStatuses']).map((raw) => viewContainer(raw, !sidecars.has(raw['name']))),
     ...arr(status['containerStatuses']).map((raw) => viewContainer(raw, false)),
-  ];
+  ].slice(0, mostParts);
 }
 
 /** An ephemeral volume's claim is named after the pod and the volume. */
 const claimsIn = (pod: string, spec: Raw): string[] =>
-  arr(spec['volumes']).flatMap((volume) => {
-    const own = volume['ephemeral'] ? `${pod}-${str(volume['name'])}` : '';
-    return str(obj(volume['persistentVolumeClaim'])['claimName']) || own || [];
-  });
+  arr(spec['volumes'])
+    .flatMap((volume) => {
+      const own = volume['ephemeral'] ? `${pod}-${str(volume['name'])}` : '';
+      return str(obj(volume['persistentVolumeClaim'])['claimName']) || own || [];
+    })
+    .slice(0, mostParts);
 
 export function viewPod(object: KubeObject): PodView | undefined {
   const who = identityIn(object);
@@ -291,8 +295,6 @@ export interface DeploymentView {
   /** Set when its pods are refused, from its own status. */
   refused?: ConditionView;
   revision: number;
-  annotations: Record<string, string>;
-  labels: Record<string, string>;
 }
 
 /**
@@ -300,6 +302,9 @@ export interface DeploymentView {
  * https://github.com/kubernetes/client-go/blob/master/tools/record/events_cache.go
  */
 const combined = /^\(combined from similar events\): /;
+
+/** No object has a longer name. Nobody checks what an Event says it is about. */
+const longestName = 253;
 
 export function viewEvent(object: KubeObject): EventView | undefined {
   const raw = obj(object);
@@ -311,14 +316,14 @@ export function viewEvent(object: KubeObject): EventView | undefined {
     namespace: who.namespace,
     name: who.name,
     uid: who.uid,
-    type: str(raw['type']),
+    type: beginning(raw['type'], longestName),
     reason: beginning(raw['reason'], 128),
     message: beginning(raw['message'], 4096).replace(combined, ''),
     object: {
-      kind: qualifiedKind(str(about['kind']), str(about['apiVersion'])),
-      name: str(about['name']),
-      namespace: str(about['namespace']) || who.namespace,
-      uid: str(about['uid']),
+      kind: qualifiedKind(beginning(about['kind'], longestName), beginning(about['apiVersion'], longestName)),
+      name: beginning(about['name'], longestName),
+      namespace: beginning(about['namespace'], longestName) || who.namespace,
+      uid: beginning(about['uid'], longestName),
     },
     count: Math.max(1, num(series['count'], num(raw['count'], 1))),
     lastSeenMs: Math.max(
@@ -375,7 +380,5 @@ export function viewDeployment(object: KubeObject): DeploymentView | undefined {
     ...(progressing && { progressing }),
     ...(refused?.status === 'True' && { refused }),
     revision: revisionOf(object.metadata),
-    annotations: strings(object.metadata.annotations),
-    labels: strings(object.metadata.labels),
   };
 }

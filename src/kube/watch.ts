@@ -3,10 +3,19 @@ import { backoffMs, type Clock, untilAborted } from '../lib/clock.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { type Api, ApiError, hasCode, isForbidden, type KubeObject, Unreachable, type WatchLine } from './api.ts';
+import {
+  type Api,
+  ApiError,
+  hasCode,
+  isForbidden,
+  type KubeObject,
+  type Page,
+  Unreachable,
+  type WatchLine,
+} from './api.ts';
 import { errorOfStatus } from './client-transport.ts';
-import { pageLimit } from './client.ts';
 import { createContact, type Sight } from './contact.ts';
+import { pagesOf, TooLarge } from './bounds.ts';
 import type { Kind } from './resources.ts';
 
 /**
@@ -211,6 +220,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   let version: string | undefined; // the last one seen; undefined = list first
   let isAskedToList = false;
   let open: AbortController | undefined;
+  let isLeftOutLogged = false;
 
   function heard(): void {
     const gap = contact.heard();
@@ -220,9 +230,9 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   async function list(signal: AbortSignal): Promise<string> {
     let views: V[] = [];
     let first: string | undefined;
-    let query: Record<string, string> = { ...selector, limit: pageLimit };
-    for (;;) {
-      const { items, metadata } = await untilAborted(api.page(kind, namespace, query), signal);
+    const ask = (query: Record<string, string>, longestBytes: number): Promise<Page<KubeObject>> =>
+      untilAborted(api.page(kind, namespace, query, longestBytes), signal);
+    for await (const { items, metadata } of pagesOf(ask, selector, leftOut)) {
       heard();
       first ??= metadata.resourceVersion ?? '';
       for (const item of items) {
@@ -234,14 +244,12 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
         views = [];
         guard('onPage', () => deps.onPage?.(page));
       }
-      if (!metadata.continue) break;
-      query = { ...query, continue: metadata.continue };
-      await nextTurn();
+      if (metadata.continue) await nextTurn();
     }
     synced = true;
     outage.listed();
     guard('onList', () => deps.onList(views));
-    return first;
+    return first ?? '';
   }
 
   async function follow(from: string, signal: AbortSignal): Promise<void> {
@@ -288,12 +296,24 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     if (type === 'ERROR') throw errorOfStatus(object);
     heard();
     outage.delivers();
+    if (type === 'TOO LARGE') leftOut(object);
     if (type !== 'BOOKMARK') tell(type, object);
     version = object.metadata?.resourceVersion || version;
   }
 
-  function tell(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
-    const viewed = type === 'DELETED' ? { value: undefined } : guard('view', () => deps.view(object));
+  /** One warning in the log is enough: a tenant may do this as often as it likes. */
+  function leftOut(what: KubeObject | TooLarge): void {
+    const { namespace: of, name } = what instanceof TooLarge ? {} : what.metadata;
+    const fields = { ...about, ...(of && { namespace: of }), ...(name && { name }) };
+    if (isLeftOutLogged) log.debug(fields, 'an object is too large to be watched');
+    else log.warn(fields, 'an object is too large to be watched');
+    isLeftOutLogged = true;
+  }
+
+  /** An object that became too large to be read is gone for those who hold it, as it is in a list. */
+  function tell(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'TOO LARGE', object: KubeObject): void {
+    const isUnread = type === 'DELETED' || type === 'TOO LARGE';
+    const viewed = isUnread ? { value: undefined } : guard('view', () => deps.view(object));
     if (!viewed) return;
     const { namespace = '', name, uid } = object.metadata ?? {};
     const change: Change<V> =
@@ -302,6 +322,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   }
 
   function pauseAfter(error: unknown): number {
+    if (error instanceof TooLarge) version = undefined; // what follows this version cannot be read: list instead
     if (!refusesVersion(error)) return outage.failed(error);
     version = undefined;
     return outage.expired(error);

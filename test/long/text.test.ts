@@ -146,7 +146,7 @@ test('a watch is read the same however its bytes are cut', () =>
       const sent = values.map((value) => JSON.stringify(value));
       const bytes = Buffer.from(sent.map((line) => line + end).join(''));
       const read: string[] = [];
-      for await (const line of linesOf(cutAt(bytes, at), 1_000_000)) read.push(line);
+      for await (const line of linesOf(cutAt(bytes, at), 1_000_000)) read.push(String(line));
       assert.deepEqual(
         read.map((line) => JSON.stringify(JSON.parse(line))),
         sent,
@@ -163,7 +163,7 @@ test('a watch that breaks off in a line gives every whole line and then says so'
       const whole = part.toString('latin1').split('\n').length - 1;
       const read: string[] = [];
       const all = (async () => {
-        for await (const line of linesOf(cutAt(part, at), 1_000_000)) read.push(line);
+        for await (const line of linesOf(cutAt(part, at), 1_000_000)) read.push(String(line));
       })();
       if (part.length === 0 || part.at(-1) === 0x0a) await all;
       else await assert.rejects(all, TruncatedLine);

@@ -471,9 +471,15 @@ const cases: { name: string; step: Step; names: string[]; error?: { name: string
   },
   {
     name: 'so is a line without an end',
-    step: stream(Array.from({ length: 10 }, () => 'x'.repeat(1024 * 1024))),
+    step: stream(Array.from({ length: 13 }, () => 'x'.repeat(1024 * 1024))),
     names: [],
-    error: { name: 'Unreachable', message: /a line longer than 8388608 bytes/ },
+    error: { name: 'Unreachable', message: /ended in the middle of a line/ },
+  },
+  {
+    name: 'so is a line that is longer than any object, and about none',
+    step: stream([...Array.from({ length: 13 }, () => 'x'.repeat(1024 * 1024)), '\n']),
+    names: [],
+    error: { name: 'ApiError', message: /a line of a watch \(x+\.\.\.\) is larger than 12 MB/ },
   },
   {
     name: 'a refusal is one',

@@ -57,3 +57,14 @@ test('a megabyte of words costs four kilobytes, and keeps nothing else alive', (
   assert.ok(kept.every(({ message }) => message.length === 4096));
   assert.ok(process.memoryUsage().heapUsed - before < 10 << 20, 'a piece of a string keeps all of it');
 });
+
+test('names that nobody checks, and lists that a tenant makes long, are cut', () => {
+  const long = 'n'.repeat(1 << 20);
+  const about = { kind: long, apiVersion: long, name: long, namespace: long, uid: long };
+  const event = viewEvent({ metadata: { name: 'e', uid: 'e' }, type: long, involvedObject: about } as never)!;
+  assert.ok(JSON.stringify(event).length < 2_000);
+  const volumes = Array.from({ length: 5_000 }, (_, n) => ({ persistentVolumeClaim: { claimName: `claim-${n}` } }));
+  const containerStatuses = Array.from({ length: 5_000 }, (_, n) => ({ name: `c-${n}` }));
+  const pod = viewPod({ metadata: { name: 'p', uid: 'p' }, spec: { volumes }, status: { containerStatuses } } as never);
+  assert.deepEqual([pod?.claims?.length, pod?.containers.length], [100, 100]);
+});
