@@ -138,7 +138,7 @@ function slimContainer({ args: _args, command: _command, ...container }: Raw): R
       : {
           [key]: arr(container[key])
             .slice(0, mostReferences)
-            .map(({ value: _, ...reference }) => reference),
+            .map(({ value: _value, ...reference }) => reference),
         };
   return { ...container, ...references('env'), ...references('envFrom') };
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { ApiError, isForbidden } from './api.ts';
+import { TooLarge } from './bounds.ts';
 import type { Kind } from './resources.ts';
 
-/** Why nothing arrives: nobody answers, an open connection stays silent, or the server refuses. */
-export type Why = 'unreachable' | 'silent' | 'forbidden' | 'unauthorized' | 'failing';
+/** Why nothing arrives: nobody answers, an open connection stays silent, the server refuses, or it sends more than we take. */
+export type Why = 'unreachable' | 'silent' | 'forbidden' | 'unauthorized' | 'too large' | 'failing';
 
 /** A past period in which a watch received nothing. */
 export interface Gap {
@@ -85,5 +86,6 @@ export function createContact(clock: Clock) {
 function whyOf(error: unknown): Why {
   if (isForbidden(error)) return 'forbidden';
   if (!(error instanceof ApiError)) return 'unreachable';
+  if (error instanceof TooLarge) return 'too large';
   return error.code === 401 ? 'unauthorized' : 'failing';
 }

@@ -42,7 +42,7 @@ export function viewNotice(object: KubeObject): Notice | undefined {
 export const aboutAnnotation = 'tapfix.dev/about';
 
 const time = z.iso.datetime();
-const why = z.enum(['unreachable', 'silent', 'forbidden', 'unauthorized', 'failing']);
+const why = z.enum(['unreachable', 'silent', 'forbidden', 'unauthorized', 'too large', 'failing']);
 const part = z.object({ kind: z.string().max(63), from: time, until: time.optional(), why });
 
 /**

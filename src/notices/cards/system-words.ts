@@ -15,6 +15,7 @@ const whyBlind: Readonly<Record<Why, string>> = {
   silent: 'nothing heard from the API server',
   forbidden: 'the API server refused everything',
   unauthorized: 'the API server refused its credentials',
+  'too large': 'an object was too large to be read',
   failing: 'the API server answered with errors',
 };
 
@@ -23,6 +24,7 @@ const whyUnseen: Readonly<Record<Why, string>> = {
   silent: 'nothing is heard',
   forbidden: 'forbidden',
   unauthorized: 'its credentials are refused',
+  'too large': 'an object is too large to be read',
   failing: 'the API server answers with errors',
 };
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, Unreachable } from '../../../src/kube/api.ts';
+import { TooLarge } from '../../../src/kube/bounds.ts';
 import { createContact } from '../../../src/kube/contact.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 
@@ -22,6 +23,7 @@ const reasons: [string, unknown, boolean, string][] = [
   ['nothing comes', new Unreachable('nothing heard'), true, 'silent'],
   ['no rights', refused(403), false, 'forbidden'],
   ['no credentials', refused(401), false, 'unauthorized'],
+  ['more than we take', new TooLarge('a line', 1), false, 'too large'],
   ['a server in trouble', refused(500), false, 'failing'],
   ['our own mistake', new TypeError('x is not a function'), false, 'unreachable'],
 ];
