@@ -303,8 +303,11 @@ export interface DeploymentView {
  */
 const combined = /^\(combined from similar events\): /;
 
-/** No object has a longer name. Nobody checks what an Event says it is about. */
-const longestName = 253;
+/**
+ * Nobody checks what an Event says it is about. The limit is above that of real names (253), so a name that is cut does
+ * not become one.
+ */
+const longestName = 300;
 
 export function viewEvent(object: KubeObject): EventView | undefined {
   const raw = obj(object);
