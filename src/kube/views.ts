@@ -304,10 +304,10 @@ export interface DeploymentView {
 const combined = /^\(combined from similar events\): /;
 
 /**
- * Nobody checks what an Event says it is about. The limit is above that of real names (253), so a name that is cut does
- * not become one.
+ * Nobody checks what an Event says it is about. The limit is above that of real names and kinds, so a text that is cut
+ * does not become a real one.
  */
-const longestName = 300;
+const longestName = 400;
 
 export function viewEvent(object: KubeObject): EventView | undefined {
   const raw = obj(object);
