@@ -3,7 +3,7 @@ import { arr, obj, type Raw, specIn, str, strings } from '../kube/raw.ts';
 import { quantity } from '../lib/quantity.ts';
 
 /*
- * What the API server charges a ResourceQuota for one pod, computed from the pod's spec. Where the spec does not tell
+ * The amounts that the API server charges a ResourceQuota for one pod, computed from the pod's spec. Where the spec does not tell
  * it all (a RuntimeClass that adds an overhead, a webhook that adds a container), this is less than the true charge.
  * https://github.com/kubernetes/kubernetes/blob/master/pkg/quota/v1/evaluator/core/pods.go
  */
@@ -11,7 +11,7 @@ import { quantity } from '../lib/quantity.ts';
 /** By resource: "cpu", "memory", "example.com/gpu". */
 export type Amounts = ReadonlyMap<string, number>;
 
-/** What a container, or a pod as a whole, states. */
+/** The amounts that a container, or a pod as a whole, states. */
 interface Stated {
   requests: Amounts;
   limits: Amounts;
@@ -88,7 +88,7 @@ const isForWholePod = (resource: string): boolean =>
 const ofWholePod = (list: unknown): Map<string, number> =>
   new Map([...amountsIn(list)].filter(([resource]) => isForWholePod(resource)));
 
-/** What the pod states as a whole; its requests are those of its containers, or else its limits, if it has only limits. */
+/** The amounts of the pod as a whole. If it states only limits, its requests are those of its containers, else these limits. */
 function statedByPod(spec: Raw): Stated {
   const { requests, limits } = obj(spec['resources']);
   const own = { requests: ofWholePod(requests), limits: ofWholePod(limits) };
@@ -144,7 +144,7 @@ export function podCharge(spec: Raw, defaults: ContainerDefaults): PodCharge {
   };
 }
 
-/** Of a pod, not of a claim. */
+/** Whether the name is about containers, not about claims. */
 const isOfContainers = (limited: string): boolean =>
   limited !== 'requests.storage' &&
   /^(?:requests\.|limits\.|hugepages-|(?:cpu|memory|ephemeral-storage)$)/.test(limited);

@@ -17,7 +17,7 @@ export type Room =
   /** `why` in words: it cannot be computed. */
   | { is: 'unknown'; why: string };
 
-/** What an owner creates next. */
+/** The objects that an owner creates next. */
 export interface Demand {
   /** The spec of its pod. */
   pod?: Raw;

@@ -211,11 +211,19 @@ const refusals: { name: string; items: object[]; diagnosis: RegExp; affected: st
     name: 'owners',
     items: [
       limits({ 'requests.memory': '32Mi' }),
-      workload('StatefulSet', 'db', { replicas: 2, serviceName: 'db', selector, template: asking(['run'], { requests: { memory: '48Mi' } }) }),
+      workload('StatefulSet', 'db', {
+        replicas: 2,
+        serviceName: 'db',
+        selector,
+        template: asking(['run'], { requests: { memory: '48Mi' } }),
+      }),
       workload('DaemonSet', 'agent', { selector, template: asking(['run'], { limits: { memory: '64Mi' } }) }),
-      workload('Job', 'report', { template: asking(['run'], { requests: { memory: '33Mi' } }, { restartPolicy: 'Never' }) }),
+      workload('Job', 'report', {
+        template: asking(['run'], { requests: { memory: '33Mi' } }, { restartPolicy: 'Never' }),
+      }),
     ],
-    diagnosis: /^requests\.memory 32Mi, already used 0, (?:pods ask 33Mi to (?:48|64)Mi|pods ask 48Mi to 64Mi|a pod asks (?:33|48|64)Mi)$/,
+    diagnosis:
+      /^requests\.memory 32Mi, already used 0, (?:pods ask 33Mi to (?:48|64)Mi|pods ask 48Mi to 64Mi|a pod asks (?:33|48|64)Mi)$/,
     affected: ['DaemonSet/agent', 'Job/report', 'StatefulSet/db'],
   },
   {
@@ -227,7 +235,10 @@ const refusals: { name: string; items: object[]; diagnosis: RegExp; affected: st
         selector,
         template: asking(['run'], {}),
         volumeClaimTemplates: [
-          { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } } } },
+          {
+            metadata: { name: 'data' },
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '5Gi' } } },
+          },
         ],
       }),
     ],
@@ -238,13 +249,18 @@ const refusals: { name: string; items: object[]; diagnosis: RegExp; affected: st
     name: 'range',
     items: [
       limits({ 'requests.memory': '32Mi' }),
-      { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'usual' }, spec: { limits: [{ type: 'Container', default: { memory: '64Mi' } }] } },
+      {
+        apiVersion: 'v1',
+        kind: 'LimitRange',
+        metadata: { name: 'usual' },
+        spec: { limits: [{ type: 'Container', default: { memory: '64Mi' } }] },
+      },
       workload('Deployment', 'web', { selector, template: asking(['run'], {}) }),
     ],
     diagnosis: /^requests\.memory 32Mi, already used 0, a pod asks 64Mi$/,
     affected: ['Deployment/web'],
   },
-]; // prettier-ignore
+];
 
 test('a quota that really refuses a StatefulSet, a DaemonSet, a Job, a claim, or what a LimitRange adds: its deletion is offered and confirmed', async () => {
   await Promise.all(

@@ -49,11 +49,11 @@ async function readSaid(scene: Scene, namespace: string): Promise<MissingReport[
 
 /**
  * An Event may be old, or written by anybody: an object that is there when we look is not missing. tapfix never reads
- * Secrets, and ConfigMaps only where it was given the right.
+ * Secrets, and ConfigMaps only where it was given the right and the template refers to them.
  */
 async function isAnyThere(reader: Reader, namespace: string, missing: readonly Missing[]): Promise<boolean> {
   for (const { kind, name, key } of missing) {
-    if (kind !== 'ConfigMap' || !/^[a-z0-9.-]{1,253}$/.test(name)) continue;
+    if (kind !== 'ConfigMap' || !name) continue;
     const live = await reader
       .get<KubeObject & { data?: unknown; binaryData?: unknown }>({ kind, namespace, name })
       .catch(ifForbidden(undefined));

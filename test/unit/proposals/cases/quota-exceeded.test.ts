@@ -107,8 +107,12 @@ const limits: { name: string; owners: Shortfall[][]; want: string }[] = [
     owners: [[{ resource: 'requests.memory' }], [memory('9Mi')]],
     want: 'requests.memory 50Mi, already used 48Mi, a pod asks 9Mi, and pods must state how much they ask',
   },
-  { name: 'what is in the way is not known: all limits', owners: [[]], want: 'pods 2, already used 0; requests.memory 50Mi, already used 48Mi' },
-]; // prettier-ignore
+  {
+    name: 'what is in the way is not known: all limits',
+    owners: [[]],
+    want: 'pods 2, already used 0; requests.memory 50Mi, already used 48Mi',
+  },
+];
 for (const { name, owners, want } of limits)
   test(`the limits of a quota in words: ${name}`, () => {
     const spec = { hard: { pods: '2', 'requests.memory': '50Mi' } };
@@ -144,7 +148,6 @@ for (const [name, ranges, action, words] of [
     /^requests.memory 50Mi, already used 50Mi$/,
   ],
 ] as const)
-  // prettier-ignore
   test(`pods that do not state what they ask, and ${name}`, async () => {
     const derived = await silentTemplate(ranges as never);
     assert.equal(derived?.action?.type, action);
