@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isWaiting, type QuotaObject as Quota, readBlocked, readQuota } from '../diagnosis/quota.ts';
+import { isProven, isWaiting, type QuotaObject as Quota, readBlocked, readQuota } from '../diagnosis/quota.ts';
 import { type Blocked, objectName, uid } from '../kube/remediation.ts';
 import { RetryLater } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
@@ -83,9 +83,13 @@ export const deleteResourceQuota: Action<Params> = {
     const owners = await readBlocked(reader, namespace, quota);
     if (owners.length === 0)
       return { ok: false, reason: 'NotBlocking', say: `ResourceQuota ${params.name} refuses nobody at the moment.` };
-    const waiting = owners.filter(isWaiting);
-    // Its usage changes every second, so one reading gives no final verdict.
-    if (waiting.length === 0) throw new RetryLater(`ResourceQuota ${params.name} has room at the moment`, 1_000);
+    if (!owners.some(isProven)) {
+      const unknown = owners.find((owner) => owner.unknown)?.unknown;
+      if (unknown) return { ok: false, reason: 'NotProven', say: `What the pods ask is not known: ${unknown}.` };
+      // Its usage changes every second, so one reading gives no final verdict.
+      throw new RetryLater(`ResourceQuota ${params.name} has room at the moment`, 1_000);
+    }
+    const waiting = owners.filter((owner) => isWaiting(owner) && owner.unknown === undefined);
     const blocked = waiting.map(({ kind, name, uid }) => ({ kind, name, uid }));
     // Its status changes with every pod of the namespace, so the precondition comes from a reading as late as possible.
     const last = await read(params, context);

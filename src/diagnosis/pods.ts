@@ -1,5 +1,5 @@
 import type { KubeObject, Reader } from '../kube/api.ts';
-import { arr, beginning, controllerOf, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
+import { arr, beginning, controllerOf, obj, type Raw, specIn, statusIn, str, timeMs } from '../kube/raw.ts';
 import { type ContainerView, type PodView, viewPod } from '../kube/views.ts';
 import { quantity } from '../lib/quantity.ts';
 import type { InUse } from './words/images.ts';
@@ -72,6 +72,7 @@ export interface PodFacts {
   /** The revision of its owner, from the label that the owner set: pods with the same one run the same. */
   revision: string;
   asks: ReadonlyMap<string, string>;
+  createdAtMs: number;
   containers: ContainerFacts[];
 }
 
@@ -104,6 +105,7 @@ function podFacts(object: KubeObject): PodFacts | undefined {
     pod,
     revision: str(labels['pod-template-hash']) || str(labels['controller-revision-hash']),
     asks: asksOf(spec),
+    createdAtMs: timeMs(object.metadata.creationTimestamp),
     containers: pod.containers.map((state) => {
       const named = (one: Raw): boolean => one['name'] === state.name;
       return containerFacts(state, specs.find(named) ?? {}, statuses.find(named) ?? {});

@@ -1,21 +1,24 @@
+import { type ContainerDefaults, defaultsIn } from '../health/pod-charge.ts';
+import { type Demand, needsDefaults, type Room, roomFor } from '../health/quota-room.ts';
 import {
   type BlockedOwner,
   isShort,
   otherOwners,
-  refusalBy,
+  type Refusals,
   refusalsIn,
   refusalsOf,
   type RefusedOwner,
-  standingRefusals,
-  wouldFit,
+  saysQuota,
 } from '../health/refusals.ts';
-import type { KubeObject, Reader } from '../kube/api.ts';
-import { isKnownKind } from '../kube/resources.ts';
-import { type ReplicaSetView, viewDeployment, viewEvent, viewReplicaSet } from '../kube/views.ts';
+import { hasCode, isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
+import { arr, num, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
+import { isKnownKind, type Kind } from '../kube/resources.ts';
+import { viewDeployment, viewEvent, viewPod, viewReplicaSet } from '../kube/views.ts';
+import { createOnce, createSnapshot } from './readers.ts';
 
 export interface QuotaObject extends KubeObject {
   spec?: { hard?: Record<string, string> } & Record<string, unknown>;
-  status?: { used?: Record<string, string> };
+  status?: { hard?: Record<string, string>; used?: Record<string, string> };
 }
 
 /** undefined if it is gone or being deleted, or another quota has its name now. */
@@ -34,73 +37,132 @@ export async function readQuota(
  */
 export const isWaiting = ({ kind, fits }: BlockedOwner): boolean => kind === 'ReplicaSet' || !fits;
 
-const mostBlocked = 200;
+/** One more of its pods does not fit: the template and the quota's counts prove it. Only these justify a fix. */
+export const isProven = ({ shortfalls }: BlockedOwner): boolean => shortfalls.length > 0;
 
-/** The owners whose pods this quota refuses, from a fresh reading, in a fixed order. */
+const mostBlocked = 200;
+/** More than this many are read from whole lists. */
+const mostSingly = 3;
+
+/**
+ * The owners whose pods this quota refuses, from a fresh reading, in a fixed order. Conditions and Events only say where
+ * to look. Whether an owner is short of pods is in its own status, and whether one more pod fits is computed from its
+ * template and the quota's counts. An owner that the quota is merely said to refuse is listed without shortfalls.
+ */
 export async function readBlocked(reader: Reader, namespace: string, quota: QuotaObject): Promise<BlockedOwner[]> {
-  const { metadata, spec, status } = quota;
   const events = await reader.list<KubeObject>('Event', namespace, { fieldSelector: 'reason=FailedCreate' });
   const refusals = refusalsIn(events.flatMap((event) => viewEvent(event) ?? []));
-  const fits = (refusal: string): boolean => wouldFit(refusal, { ...spec, ...status });
-  const refusal = (words: readonly string[]): string | undefined => refusalBy(metadata.name, words, fits);
   const refused = otherOwners(refusals);
-  const podNames = refused.length > 0 ? await readPodNames(reader, namespace) : new Set<string>();
+  const once = createOnce(refused.length > mostSingly ? createSnapshot(reader, namespace) : reader);
   const [sets, ...others] = await Promise.all([
-    blockedReplicaSets(reader, namespace, (rs) => refusal(refusalsOf(rs, refusals))),
-    ...refused.map((owner) => readOther(reader, namespace, owner, refusal(standingRefusals(owner, podNames)))),
+    readReplicaSets(once, namespace, refusals),
+    ...refused.map((owner) => readOther(once, namespace, owner)),
   ]);
-  return [...sets, ...others.filter((owner) => owner !== undefined)]
-    .map((owner) => ({ ...owner, fits: fits(owner.refusal) }))
+  const short = [...sets, ...others.filter((owner) => owner !== undefined)];
+  const judged = await Promise.all(short.map((owner) => judge(once, namespace, quota, owner)));
+  return judged
+    .filter((owner) => owner !== undefined)
     .sort((a, b) => (`${a.kind}/${a.name}` < `${b.kind}/${b.name}` ? -1 : 1))
     .slice(0, mostBlocked);
 }
 
-async function readPodNames(reader: Reader, namespace: string): Promise<Set<string>> {
-  const pods = await reader.list<KubeObject>('Pod', namespace);
-  return new Set(pods.map(({ metadata }) => metadata.name));
+/** An owner that has fewer pods than it wants, and creates one more as soon as nobody refuses it. */
+interface ShortOwner extends Omit<BlockedOwner, 'shortfalls' | 'fits'> {
+  demand: Demand;
+  /** The messages with which it was refused, newest first: a claim, not a fact. */
+  claims: readonly string[];
 }
 
-type Refused = Omit<BlockedOwner, 'fits'>;
-
-async function blockedReplicaSets(
+async function judge(
   reader: Reader,
   namespace: string,
-  refusalOf: (rs: ReplicaSetView) => string | undefined,
-): Promise<Refused[]> {
+  quota: QuotaObject,
+  { demand, claims: [newest = ''], ...owner }: ShortOwner,
+): Promise<BlockedOwner | undefined> {
+  const defaults = needsDefaults(quota, demand) ? await readDefaults(reader, namespace) : undefined;
+  const room: Room = roomFor(quota, demand, defaults);
+  if (room.is === 'short') return { ...owner, shortfalls: room.shortfalls, fits: false };
+  if (!saysQuota(newest, quota.metadata.name)) return undefined;
+  if (room.is === 'enough') return { ...owner, shortfalls: [], fits: true };
+  return { ...owner, shortfalls: [], fits: false, unknown: room.why };
+}
+
+/** undefined if they may not be read: an older installation's rights lack this list. */
+async function readDefaults(reader: Reader, namespace: string): Promise<ContainerDefaults | undefined> {
+  try {
+    return defaultsIn(await reader.list<KubeObject>('LimitRange', namespace));
+  } catch (error) {
+    if (isForbidden(error) || hasCode(error, 404)) return undefined;
+    throw error;
+  }
+}
+
+const podSpecIn = (object: KubeObject): Raw => obj(obj(specIn(object)['template'])['spec']);
+
+/** A ReplicaSet's own condition says that its last try failed; that is what keeps it from having its pods. */
+async function readReplicaSets(reader: Reader, namespace: string, refusals: Refusals): Promise<ShortOwner[]> {
   const all = await reader.list<KubeObject>('ReplicaSet', namespace);
-  const blocked = all
-    .flatMap((object) => viewReplicaSet(object) ?? [])
-    .flatMap((rs) => {
-      const refusal = refusalOf(rs);
-      return refusal === undefined ? [] : [{ rs, refusal }];
+  const refused = all
+    .filter((object) => !object.metadata.deletionTimestamp && isShort('ReplicaSet', object))
+    .flatMap((object) => {
+      const rs = viewReplicaSet(object);
+      return rs?.createFailure === undefined ? [] : [{ rs, object }];
     });
-  if (blocked.length === 0) return [];
+  if (refused.length === 0) return [];
   const deployments = await reader.list<KubeObject>('Deployment', namespace);
   const byUid = new Map(deployments.map((object) => [object.metadata.uid, viewDeployment(object)!]));
-  return blocked.map(({ rs, refusal }) => {
+  return refused.map(({ rs, object }) => {
     const deployment = rs.owner ? byUid.get(rs.owner.uid) : undefined;
     const workload = rs.owner ? `${rs.owner.kind}/${rs.owner.name}` : `ReplicaSet/${rs.name}`;
     const { ready, desired } = deployment ?? { ready: rs.available, desired: rs.desired };
-    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, refusal };
+    const demand = { pod: podSpecIn(object) };
+    const claims = refusalsOf(rs, refusals);
+    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, demand, claims };
   });
-}
-
-interface Counted extends KubeObject {
-  spec?: { replicas?: number; parallelism?: number };
-  status?: { readyReplicas?: number; numberReady?: number; ready?: number; desiredNumberScheduled?: number };
 }
 
 async function readOther(
   reader: Reader,
   namespace: string,
-  { kind, name, uid }: RefusedOwner,
-  refusal: string | undefined,
-): Promise<Refused | undefined> {
-  if (refusal === undefined) return undefined;
-  const live = isKnownKind(kind) ? await reader.get<Counted>({ kind, namespace, name }) : undefined;
-  if (live?.metadata.uid !== uid || !isShort(kind, live)) return undefined;
-  const { spec = {}, status = {} } = live;
-  const ready = status.readyReplicas ?? status.numberReady ?? status.ready ?? 0;
-  const desired = status.desiredNumberScheduled ?? spec.parallelism ?? spec.replicas ?? 1;
-  return { kind, name, uid, workload: `${kind}/${name}`, ready, desired, refusal };
+  { kind, name, uid, refusals: claims }: RefusedOwner,
+): Promise<ShortOwner | undefined> {
+  const live = isKnownKind(kind) ? await reader.get<KubeObject>({ kind, namespace, name }) : undefined;
+  if (live?.metadata.uid !== uid || live.metadata.deletionTimestamp || !isShort(kind, live)) return undefined;
+  const demand = await demandOf(reader, kind as Kind, live);
+  if (!demand) return undefined;
+  const [spec, status] = [specIn(live), statusIn(live)];
+  const ready = num(status['readyReplicas'] ?? status['numberReady'] ?? status['ready']);
+  const desired = num(status['desiredNumberScheduled'] ?? spec['parallelism'] ?? spec['replicas'], 1);
+  return { kind, name, uid, workload: `${kind}/${name}`, ready, desired, demand, claims };
+}
+
+/** undefined if it would create nothing now, whoever refuses it or not. */
+async function demandOf(reader: Reader, kind: Kind, object: KubeObject): Promise<Demand | undefined> {
+  if (kind === 'CronJob') return { counted: 'count/jobs.batch' };
+  if (kind !== 'StatefulSet') return { pod: podSpecIn(object) };
+  const { namespace = '', name } = object.metadata;
+  const ordinal = nextOrdinal(object, await reader.list<KubeObject>('Pod', namespace));
+  if (ordinal === undefined) return undefined;
+  const templates = arr(specIn(object)['volumeClaimTemplates']);
+  const existing = templates.length === 0 ? [] : await reader.list<KubeObject>('PersistentVolumeClaim', namespace);
+  const names = new Set(existing.map(({ metadata }) => metadata.name));
+  const claims = templates.filter(({ metadata }) => !names.has(`${str(obj(metadata)['name'])}-${name}-${ordinal}`));
+  return { pod: podSpecIn(object), claims };
+}
+
+/**
+ * Pure. The number of the pod that a StatefulSet creates next. It creates them in order, each when those before it are
+ * ready, unless it is told to create them in parallel. undefined if it waits for a pod that exists.
+ */
+export function nextOrdinal(set: KubeObject, pods: readonly KubeObject[]): number | undefined {
+  const { replicas, ordinals, podManagementPolicy } = specIn(set);
+  const byName = new Map(pods.map((pod) => [pod.metadata.name, pod]));
+  const first = num(obj(ordinals)['start']);
+  for (let ordinal = first; ordinal < first + num(replicas, 1); ordinal++) {
+    const pod = byName.get(`${set.metadata.name}-${ordinal}`);
+    if (!pod) return ordinal;
+    const view = viewPod(pod);
+    if (podManagementPolicy !== 'Parallel' && (view?.deleting || !view?.ready)) return undefined;
+  }
+  return undefined;
 }

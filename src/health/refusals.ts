@@ -1,58 +1,14 @@
 import type { KubeObject } from '../kube/api.ts';
 import { hasCondition } from '../kube/raw.ts';
 import type { DeploymentView, EventView, ReplicaSetView } from '../kube/views.ts';
-import { quantity } from '../lib/quantity.ts';
 import { isBecauseTerminating } from './event-words.ts';
+import type { Shortfall } from './quota-room.ts';
 import type { LiveHealth, Trouble } from './trouble.ts';
 import { gone } from './workload-health.ts';
 
 /** Matches "exceeded quota: NAME, requested: ...", but not another quota whose name merely begins with NAME. */
 export function saysQuota(message: string, quota: string): boolean {
   return [...message.matchAll(/exceeded quota: ([^,\s]+)(?=,|\s*$)/g)].some(([, name]) => name === quota);
-}
-
-/** One limit that a pod exceeded. */
-interface Excess {
-  resource: string;
-  asked: string;
-  used: string;
-  limit: string;
-}
-
-/**
- * Reads "requested: requests.memory=128Mi, used: requests.memory=0, limited: requests.memory=50Mi". The message names
- * only limits that were exceeded.
- */
-export function excessIn(message: string): Excess[] {
-  const [, asked, used, limited] = /requested: (\S+), used: (\S+), limited: (\S+)/.exec(message) ?? [];
-  const amounts = (list = ''): Map<string, string> =>
-    new Map(list.split(',').map((pair) => pair.split('=') as [string, string]));
-  return [...amounts(limited)].flatMap(([resource, limit]) =>
-    limit
-      ? [{ resource, limit, asked: amounts(asked).get(resource) ?? '', used: amounts(used).get(resource) ?? '' }]
-      : [],
-  );
-}
-
-interface QuotaCounts {
-  hard?: Record<string, string> | undefined;
-  used?: Record<string, string> | undefined;
-}
-
-/**
- * Whether the refused request would be accepted now: the limit was raised, or others made room. False when in doubt.
- */
-export function wouldFit(refusal: string, { hard = {}, used = {} }: QuotaCounts): boolean {
-  const excess = excessIn(refusal);
-  return (
-    excess.length > 0 &&
-    excess.every(({ resource, asked }) => {
-      const limit = hard[resource];
-      if (limit === undefined) return true; // the quota no longer limits this at all
-      const total = (quantity(used[resource] ?? '') ?? Number.NaN) + (quantity(asked) ?? Number.NaN);
-      return total <= (quantity(limit) ?? Number.NaN) * (1 + 1e-9); // 0.1 + 0.2 is a little more than 0.3
-    })
-  );
 }
 
 /** An owner that was refused, and the messages, newest first. */
@@ -63,7 +19,7 @@ export interface RefusedOwner {
   refusals: string[];
 }
 /** By the owner's uid. */
-type Refusals = ReadonlyMap<string, RefusedOwner>;
+export type Refusals = ReadonlyMap<string, RefusedOwner>;
 
 export function refusalsIn(events: readonly EventView[]): Refusals {
   const owners = new Map<string, RefusedOwner>();
@@ -74,20 +30,6 @@ export function refusalsIn(events: readonly EventView[]): Refusals {
     owners.set(object.uid, owner);
   }
   return owners;
-}
-
-/**
- * The message with which this quota refuses: one that would still be true, else its newest one if nobody else has
- * refused since. With two full quotas each try names one or the other, and both are in the way.
- */
-export function refusalBy(
-  quota: string,
-  refusals: readonly string[],
-  fits: (refusal: string) => boolean,
-): string | undefined {
-  const [newest] = refusals;
-  const still = refusals.find((refusal) => saysQuota(refusal, quota) && !fits(refusal));
-  return still ?? (newest !== undefined && saysQuota(newest, quota) ? newest : undefined);
 }
 
 /**
@@ -175,7 +117,7 @@ export function rolloutTroubles({ desired, paused, deleting, progressing }: Depl
     : [];
 }
 
-/** An owner of pods that a quota refuses. */
+/** An owner of pods that a quota refuses, or is said to refuse. */
 export interface BlockedOwner {
   kind: string;
   name: string;
@@ -184,10 +126,12 @@ export interface BlockedOwner {
   workload: string;
   ready: number;
   desired: number;
-  /** The API server's message. */
-  refusal: string;
+  /** The limits that one more of its pods exceeds, by its template and the quota's counts. Empty: none that we know. */
+  shortfalls: readonly Shortfall[];
   /** Its pod would be accepted now; it only waits for its next try. */
   fits: boolean;
+  /** Why it cannot be computed whether its pod would be accepted. */
+  unknown?: string;
 }
 
 /** Pure. The incident is over when nobody is refused any more, or the quota is gone. */

@@ -13,6 +13,7 @@ const touched = {
   Event: core('events'),
   Pod: core('pods'),
   ResourceQuota: core('resourcequotas'),
+  LimitRange: core('limitranges'),
   PersistentVolumeClaim: core('persistentvolumeclaims'),
   Namespace: core('namespaces', false),
   Node: core('nodes', false),

@@ -26,3 +26,17 @@ export function quantity(text: string): number | undefined {
   const factor = factors[suffix];
   return amount === undefined || factor === undefined ? undefined : Number(amount) * factor;
 }
+
+const inBytes = /(?:memory|storage|hugepages-\w+)$/;
+/** From large to small. */
+const units = (suffixes: readonly string[]) => suffixes.map((suffix) => [suffix, factors[suffix]!] as const);
+const decimal = units(['E', 'P', 'T', 'G', 'M', 'k', '']);
+const binary = units(['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki']);
+
+/** 1536Mi, 500m, 2: an amount of a resource as the API server would write it. */
+export function quantityInWords(resource: string, amount: number): string {
+  if (!Number.isInteger(amount)) return `${Math.ceil(Number((amount * 1000).toFixed(3)))}m`;
+  if (!inBytes.test(resource) || amount === 0) return String(amount);
+  const [suffix, unit] = [...binary, ...decimal].find(([, size]) => amount % size === 0)!;
+  return `${amount / unit}${suffix}`;
+}

@@ -55,7 +55,7 @@ const cluster = (
 const own = (...row: Parameters<typeof cluster>): RightsRow => ({ ...cluster(...row), scope: 'own' });
 
 const fixedRows: readonly RightsRow[] = [
-  cluster('tapfix-reader', '', ['events', 'pods', 'resourcequotas', 'persistentvolumeclaims'], read),
+  cluster('tapfix-reader', '', ['events', 'pods', 'resourcequotas', 'limitranges', 'persistentvolumeclaims'], read),
   cluster('tapfix-reader', '', ['nodes', 'namespaces'], read),
   cluster('tapfix-reader', 'apps', ['deployments', 'replicasets', 'statefulsets', 'daemonsets'], read),
   cluster('tapfix-reader', 'apps', ['controllerrevisions'], read),

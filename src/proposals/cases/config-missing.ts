@@ -1,5 +1,7 @@
 import { readEvents } from '../../diagnosis/events.ts';
 import { type Missing, missingIn, missingInWords, needs, referencesIn } from '../../diagnosis/words/references.ts';
+import { ifForbidden, type KubeObject, type Reader } from '../../kube/api.ts';
+import { obj } from '../../kube/raw.ts';
 import { line } from '../../lib/text.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import { configMissing, type RevisionTrouble } from '../fixes/revision-trouble.ts';
@@ -16,7 +18,8 @@ interface MissingReport {
  * From the state of containers, and for volumes from Events: a pod that waits for a volume shows only
  * "ContainerCreating".
  */
-async function readSaid({ pods, reader }: Scene, namespace: string): Promise<MissingReport[]> {
+async function readSaid(scene: Scene, namespace: string): Promise<MissingReport[]> {
+  const { pods, reader } = scene;
   const living = pods.filter(isLiving);
   const states = living.flatMap(({ pod, containers }) =>
     containers
@@ -35,10 +38,28 @@ async function readSaid({ pods, reader }: Scene, namespace: string): Promise<Mis
           ['FailedMount'],
           creating.map(({ pod }) => pod.uid),
         );
-  const mounts = events
-    .filter(({ message }) => missingIn(message).length > 0)
-    .map(({ object, message }) => ({ uid: object.uid, message }));
+  const mounts: MissingReport[] = [];
+  for (const { object, message } of events) {
+    const missing = missingIn(message).map((one) => named(one, scene));
+    if (missing.length > 0 && !(await isAnyThere(reader, namespace, missing)))
+      mounts.push({ uid: object.uid, message });
+  }
   return [...states, ...mounts];
+}
+
+/**
+ * An Event may be old, or written by anybody: an object that is there when we look is not missing. tapfix never reads
+ * Secrets, and ConfigMaps only where it was given the right and the template refers to them.
+ */
+async function isAnyThere(reader: Reader, namespace: string, missing: readonly Missing[]): Promise<boolean> {
+  for (const { kind, name, key } of missing) {
+    if (kind !== 'ConfigMap' || !name) continue;
+    const live = await reader
+      .get<KubeObject & { data?: unknown; binaryData?: unknown }>({ kind, namespace, name })
+      .catch(ifForbidden(undefined));
+    if (live && (key === undefined || Object.hasOwn({ ...obj(live.data), ...obj(live.binaryData) }, key))) return true;
+  }
+  return false;
 }
 
 /** A message about a volume may not name the source of the volume; the template does. */

@@ -1,8 +1,9 @@
 import { deleteResourceQuota } from '../../actions/delete-resource-quota.ts';
 import { lastWriterOf } from '../../diagnosis/changed.ts';
-import { isWaiting, type QuotaObject, readBlocked, readQuota } from '../../diagnosis/quota.ts';
+import { isProven, isWaiting, type QuotaObject, readBlocked, readQuota } from '../../diagnosis/quota.ts';
 import { createOnce } from '../../diagnosis/readers.ts';
-import { type BlockedOwner, excessIn } from '../../health/refusals.ts';
+import type { Shortfall } from '../../health/quota-room.ts';
+import type { BlockedOwner } from '../../health/refusals.ts';
 import type { Reader } from '../../kube/api.ts';
 import { timeMs } from '../../kube/raw.ts';
 import { iso } from '../../lib/clock.ts';
@@ -12,24 +13,31 @@ import { counted } from '../../lib/text.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import type { Case, Fix } from '../scene.ts';
 
-/** "requests.memory 50Mi, already used 48Mi, a pod asks 64Mi": the limits that were exceeded, else all limits. */
+/**
+ * "requests.memory 50Mi, already used 48Mi, a pod asks 64Mi": the limits that are in the way, else all limits. All of it
+ * is computed; nothing is quoted from an Event.
+ */
 export function limitsInWords({ spec, status }: QuotaObject, blocked: readonly BlockedOwner[]): string {
-  const asked = new Map<string, Set<string>>();
-  for (const { resource, asked: amount } of blocked.flatMap(({ refusal }) => excessIn(refusal)))
-    asked.set(resource, (asked.get(resource) ?? new Set()).add(amount));
-  const hard = Object.entries(spec?.hard ?? {});
-  const inTheWay = hard.filter(([what]) => asked.has(what));
-  const words = (inTheWay.length > 0 ? inTheWay : hard).map(([what, limit]) => {
-    const ask = asked.has(what) ? `, ${asking([...asked.get(what)!])}` : '';
-    return `${what} ${limit}, already used ${status?.used?.[what] ?? '0'}${ask}`;
-  });
+  const inTheWay = Map.groupBy(
+    blocked.flatMap(({ shortfalls }) => shortfalls),
+    ({ resource }) => resource,
+  );
+  const hard = Object.entries(status?.hard ?? spec?.hard ?? {});
+  const shown = hard.filter(([what]) => inTheWay.has(what));
+  const words = (shown.length > 0 ? shown : hard).map(
+    ([what, limit]) =>
+      `${what} ${limit}, already used ${status?.used?.[what] ?? '0'}${asking(inTheWay.get(what) ?? [])}`,
+  );
   return words.join('; ') || 'the quota has no limits of its own';
 }
 
-function asking(amounts: readonly string[]): string {
-  if (amounts.length === 1) return `a pod asks ${amounts[0]}`;
+function asking(shortfalls: readonly Shortfall[]): string {
+  const amounts = [...new Set(shortfalls.flatMap(({ asked }) => asked ?? []))];
+  const silent = shortfalls.some(({ asked }) => asked === undefined) ? ', and pods must state how much they ask' : '';
+  if (amounts.length === 0) return silent;
+  if (amounts.length === 1) return `, a pod asks ${amounts[0]}${silent}`;
   const sorted = amounts.toSorted((a, b) => (quantity(a) ?? 0) - (quantity(b) ?? 0));
-  return `pods ask ${sorted[0]} to ${sorted.at(-1)}`;
+  return `, pods ask ${sorted[0]} to ${sorted.at(-1)}${silent}`;
 }
 
 /** managedFields have whole seconds. */
@@ -84,7 +92,7 @@ async function readOthers(reader: Reader, namespace: string, quota: QuotaObject,
   const others: Others = { quotas: [], workloads: new Set() };
   for (const other of all.filter(({ metadata }) => metadata.uid !== quota.metadata.uid)) {
     const found = await readBlocked(reader, namespace, other);
-    const both = found.filter((owner) => isWaiting(owner) && !owner.fits && uids.has(owner.uid));
+    const both = found.filter((owner) => isProven(owner) && uids.has(owner.uid));
     if (both.length > 0) others.quotas.push(other.metadata.name);
     for (const { workload } of both) others.workloads.add(workload);
   }
@@ -100,14 +108,21 @@ function whatItBrings(blocked: readonly BlockedOwner[], { quotas, workloads }: O
   return `${counted(all - still, 'workload')} can start pods again, ${still} ${still === 1 ? 'is' : 'are'} refused by ${names} as well.`;
 }
 
-/** Deleting a quota that blocks nobody helps nobody. */
+/** Deleting a quota helps only those whose next pod provably does not fit it. */
 function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], others: Others): Fix {
   const { name, uid } = quota.metadata;
-  // Its usage changes every second, so one reading gives no final verdict.
-  if (blocked.every(({ fits }) => fits)) throw new RetryLater('the quota has room at the moment', 1_000);
+  if (!blocked.some(isProven)) {
+    const unknown = blocked.find((owner) => owner.unknown)?.unknown;
+    if (unknown) return { refused: `what its pods ask is not known: ${unknown}` };
+    // Its usage changes every second, so one reading gives no final verdict.
+    throw new RetryLater('the quota has room at the moment', 1_000);
+  }
   return {
     action: deleteResourceQuota as never,
     params: { name, uid },
-    why: `The namespace has no such limit afterwards; ${whatItBrings(blocked, others)}`,
+    why: `The namespace has no such limit afterwards; ${whatItBrings(
+      blocked.filter(({ unknown }) => unknown === undefined),
+      others,
+    )}`,
   };
 }

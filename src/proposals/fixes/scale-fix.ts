@@ -21,15 +21,28 @@ function scaledInWords({ workload: { object } }: Scene, nowMs: number): string |
 
 const inWords = ({ from, to, atMs }: Scaled): string => `it was scaled ${from} → ${to} at ${iso(atMs)}`;
 
+/** The pods of one scale-up are created within this time. */
+const oneScalingMs = 30_000;
+
+/** The pods with a node that were there before those that wait: as many there were before the scale-up, or more. */
+function olderThan(waiting: readonly PodFacts[], placed: readonly PodFacts[]): number {
+  const firstMs = Math.min(...waiting.map(({ createdAtMs }) => createdAtMs));
+  return placed.filter(({ createdAtMs }) => createdAtMs < firstMs - oneScalingMs).length;
+}
+
 /** Why the scale-up is not the reason that its pods wait; undefined if it is. */
 function notCausedBy({ from, to, atMs }: Scaled, { pods }: Scene, waiting: readonly PodFacts[]): string | undefined {
   const scaled = inWords({ from, to, atMs });
   if (from >= to) return `${scaled}, which was no scale-up`;
-  const placed = pods.filter((pod) => isLiving(pod) && !waiting.includes(pod)).length;
+  const placed = pods.filter((pod) => isLiving(pod) && !waiting.includes(pod));
   if (waiting.length === 0) return `${scaled}, and no pod waits for a node at the moment`;
   if (waiting.some(({ pod }) => (pod.unscheduled?.sinceMs ?? 0) < atMs - togetherMs))
     return `${scaled}, but pods waited for a node before that`;
-  if (placed < from) return `${scaled}, but fewer than ${from} of its pods have a node`;
+  if (placed.length < from) return `${scaled}, but fewer than ${from} of its pods have a node`;
+  // How many there were before is the text of an Event, which anybody may write. Too small a number would stop pods that
+  // the scale-up did not bring.
+  const older = olderThan(waiting, placed);
+  if (from < older) return `${scaled}, as an Event says, but ${older} of its pods are older than those that wait`;
   if (from === 0) return `${scaled}: back would be none at all`;
   if (from > mostReplicas) return `${scaled}, and ${mostReplicas} are the most that a tap sets`;
   return undefined;

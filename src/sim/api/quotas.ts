@@ -120,15 +120,27 @@ function isOver({ metadata, status }: Obj, nowMs: number): boolean {
   );
 }
 
-/** Containers run at the same time, so they add up; init containers run one after another, so the largest counts. */
+/**
+ * Containers run at the same time, so they add up, and so do sidecars. The other init containers run one after another,
+ * beside the sidecars before them: the largest such moment counts.
+ */
 function amountsOf(spec: Tree, part: 'requests' | 'limits'): QuotaUsage {
-  const sum: QuotaUsage = new Map();
-  for (const container of trees(spec['containers']))
+  const adding = (to: QuotaUsage, container: Tree): QuotaUsage => {
+    const sum = new Map(to);
     for (const [name, amount] of statedBy(container, part)) sum.set(name, addQuantities(sum.get(name) ?? zero, amount));
-  for (const container of trees(spec['initContainers']))
-    for (const [name, amount] of statedBy(container, part))
-      sum.set(name, largerQuantity(sum.get(name) ?? zero, amount));
-  return sum;
+    return sum;
+  };
+  const most: QuotaUsage = new Map();
+  const reach = (moment: QuotaUsage): void => {
+    for (const [name, amount] of moment) most.set(name, largerQuantity(most.get(name) ?? zero, amount));
+  };
+  let sidecars: QuotaUsage = new Map();
+  for (const container of trees(spec['initContainers'])) {
+    reach(adding(sidecars, container));
+    if (container['restartPolicy'] === 'Always') sidecars = adding(sidecars, container);
+  }
+  reach(trees(spec['containers']).reduce(adding, sidecars));
+  return most;
 }
 
 const statedBy = ({ resources }: Tree, part: string): [string, Quantity][] =>
@@ -138,7 +150,7 @@ const statedBy = ({ resources }: Tree, part: string): [string, Quantity][] =>
 function unstated({ spec = {} }: Obj, limited: readonly string[]): string {
   const containers = [...trees(spec['initContainers']), ...trees(spec['containers'])];
   return limited
-    .filter((name) => computed.includes(name.replace(/^(requests|limits)\./, '')))
+    .filter((name) => /^((requests|limits)\.)?(cpu|memory)$/.test(name))
     .flatMap((name) => {
       const [part, resource] = /^(requests|limits)\.(.+)$/.exec(name)?.slice(1) ?? ['requests', name];
       const silent = containers.filter(({ resources }) => tree(tree(resources)[part!])[resource!] === undefined);

@@ -10,6 +10,7 @@ import {
   notFound,
   problem,
 } from './http-refusals.ts';
+import { withLimitDefaults } from './limit-ranges.ts';
 import { recordWriter } from './managed-fields.ts';
 import {
   checkMetadata,
@@ -61,7 +62,7 @@ export function create(core: ServerCore, { row, namespace }: RequestTarget, aske
     ...(row.generation && { generation: 1 }),
   });
   const bare = objectOf(row, hasStatus(row) && !row.bornWithStatus ? withoutStatus(asked) : asked, metadata);
-  const object = withDefaults(row, row.rules.born?.(bare) ?? bare);
+  const object = withLimitDefaults(core, row, withDefaults(row, row.rules.born?.(bare) ?? bare));
   core.admit(row, object, 'before it is checked');
   const named = name
     ? checkName(name, row)

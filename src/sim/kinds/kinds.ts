@@ -1,5 +1,6 @@
 import { type Resource, resources } from '../../kube/resources.ts';
 import type { FieldProblem } from '../api/http-refusals.ts';
+import { limitRangeRules } from '../api/limit-ranges.ts';
 import type { Obj } from '../api/model.ts';
 import {
   budgetRules,
@@ -127,6 +128,7 @@ const rules: Record<string, KindRules> = {
   Deployment: deploymentRules,
   ReplicaSet: replicaSetRules,
   ResourceQuota: quotaRules,
+  LimitRange: limitRangeRules,
   PodDisruptionBudget: budgetRules,
   RoleBinding: roleBindingRules,
 };

@@ -26,6 +26,9 @@ export const podRules: KindRules = {
       ...spec,
       tolerations: [...tolerated, ...added],
       ...(Array.isArray(spec['containers']) && { containers: trees(spec['containers']).map(requestsFromLimits) }),
+      ...(Array.isArray(spec['initContainers']) && {
+        initContainers: trees(spec['initContainers']).map(requestsFromLimits),
+      }),
     };
     return { ...object, spec: asked, status: { phase: 'Pending', qosClass: qosClass(asked) } };
   },
@@ -147,6 +150,9 @@ export function checkPodSpec(spec: Tree, path: string): FieldProblem[] {
       ? [problem(`${path}.containers`, 'Required')]
       : checkContainers(containers, `${path}.containers`)),
     ...checkContainers(trees(spec['initContainers']), `${path}.initContainers`),
+    ...['resources', 'overhead']
+      .filter((field) => spec[field] !== undefined)
+      .map((field) => problem(`${path}.${field}`, 'Forbidden', 'the simulated API server has none')),
     ...(restartPolicies.includes(text(policy)) ? [] : [unsupported(`${path}.restartPolicy`, policy, restartPolicies)]),
   ];
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { defaultsIn } from '../../../src/health/pod-charge.ts';
+import { roomFor } from '../../../src/health/quota-room.ts';
 import { quotaIn } from '../../../src/health/refusals.ts';
 import { aPod, aWorkload, container } from '../builders.ts';
 import { eventually, type Facts, type Ground, refusal, said, type Thing, word } from '../ground.ts';
@@ -31,6 +33,36 @@ async function under({ api, freshNamespace }: Ground, hard: Amounts, spec: objec
 }
 
 const cpu = (amount: string) => ({ requests: { cpu: amount } });
+
+const asking = (requests: string | undefined, limits: string | undefined, more: object = {}) =>
+  container({
+    resources: {
+      ...(requests && { requests: { memory: requests } }),
+      ...(limits && { limits: { memory: limits } }),
+    },
+    ...more,
+  });
+const named = (name: string, requests?: string, limits?: string, more: object = {}) =>
+  asking(requests, limits, { name, ...more });
+const always = { restartPolicy: 'Always' };
+/** Pods around a quota of 100Mi requests, 200Mi limits and one device. */
+const charges: [string, object][] = [
+  ['nothing stated', {}],
+  ['only a request', { containers: [asking('64Mi', undefined)] }],
+  ['only a limit that is too large a request', { containers: [asking(undefined, '101Mi')] }],
+  ['only a limit', { containers: [asking(undefined, '100Mi')] }],
+  ['a limit too large', { containers: [asking('1Mi', '201Mi')] }],
+  ['two that fit together', { containers: [named('a', '50Mi', '100Mi'), named('b', '50Mi', '100Mi')] }],
+  ['two that do not', { containers: [named('a', '51Mi', '100Mi'), named('b', '50Mi', '100Mi')] }],
+  ['one of two is silent', { containers: [named('a', '1Mi', '1Mi'), named('b')] }],
+  ['a large init container', { containers: [asking('1Mi', '1Mi')], initContainers: [named('i', '101Mi', '101Mi')] }],
+  ['init containers one after another', { containers: [asking('1Mi', '1Mi')], initContainers: [named('i', '99Mi', '99Mi'), named('j', '99Mi', '99Mi')] }],
+  ['a sidecar', { containers: [asking('60Mi', '60Mi')], initContainers: [named('s', '41Mi', '41Mi', always)] }],
+  ['an init container after a sidecar', { containers: [asking('1Mi', '1Mi')], initContainers: [named('s', '41Mi', '41Mi', always), named('i', '60Mi', '60Mi')] }],
+  ['an init container before a sidecar', { containers: [asking('1Mi', '1Mi')], initContainers: [named('i', '60Mi', '60Mi'), named('s', '41Mi', '41Mi', always)] }],
+  ['two devices', { containers: [container({ resources: { limits: { memory: '1Mi', 'example.com/gpu': '2' } } })] }],
+  ['one device', { containers: [container({ resources: { limits: { memory: '1Mi', 'example.com/gpu': '1' } } })] }],
+]; // prettier-ignore
 
 export const quotas: Facts = {
   'a new quota soon says what it limits and what is used': async (ground) => {
@@ -161,6 +193,31 @@ export const quotas: Facts = {
       api.create({ kind: 'ResourceQuota', namespace: ns }, { metadata: { name: 'odd' }, spec: { hard } });
     assert.equal(await said(quota({ pods: '-1' })), '422 Invalid');
     assert.equal(await said(quota({ frogs: '1' })), '422 Invalid');
+  },
+  'tapfix counts a pod as admission does': async (ground) => {
+    const { api } = ground;
+    const hard = { pods: '9', 'requests.memory': '100Mi', 'limits.memory': '200Mi', 'requests.example.com/gpu': '1' };
+    const { namespace, ref } = await under(ground, hard);
+    const isRefused = (spec: object): Promise<boolean> =>
+      api.create({ kind: 'Pod', namespace }, aPod('asks', spec), { dryRun: true }).then(
+        () => false,
+        (error: Error) => /(?:exceeded|failed) quota: limits/.test(error.message), // not as an invalid pod
+      );
+    await eventually('admission to know the quota', () => isRefused({}));
+    const quota = (await api.get<Thing>(ref))!;
+    const compare = async (what: string, spec: object, ranges: Thing[] = []): Promise<void> => {
+      const { spec: pod } = aPod('asks', spec) as { spec: Record<string, unknown> };
+      const counted = roomFor(quota, { pod }, defaultsIn(ranges)).is;
+      assert.equal(counted, (await isRefused(spec)) ? 'short' : 'enough', what);
+    };
+    for (const [what, spec] of charges) await compare(what, spec);
+    const body = {
+      metadata: { name: 'usual' },
+      spec: { limits: [{ type: 'Container', default: { memory: '60Mi' } }] },
+    };
+    const range = await api.create<Thing>({ kind: 'LimitRange', namespace }, body);
+    await eventually('admission to know the LimitRange', async () => !(await isRefused({})));
+    for (const [what, spec] of charges) await compare(`${what}, with defaults`, spec, [range]);
   },
   'a quota of some pods only is about those': async (ground) => {
     const { create } = await under(ground, { pods: '0' }, { scopes: ['NotBestEffort'] });

@@ -50,8 +50,10 @@ test('a quota is put back with its labels and annotations, and with fewer of the
 
 test('a CronJob that is blocked is remembered, but nobody promises that it retries at once', async () => {
   const world = quotaWorld();
+  const hard = { 'count/jobs.batch': '0' };
+  world.server.change('ResourceQuota', 'shop', 'tight', { spec: { hard }, status: { hard, used: hard } });
   const { metadata } = world.server.seed('CronJob', 'shop', { metadata: { name: 'nightly' }, spec: {} });
-  const message = 'exceeded quota: tight, requested: pods=1, used: pods=1, limited: pods=1';
+  const message = 'exceeded quota: tight, requested: count/jobs.batch=1, used: count/jobs.batch=0';
   const involvedObject = { kind: 'CronJob', name: 'nightly', namespace: 'shop', uid: metadata.uid };
   world.server.seed('Event', 'shop', { metadata: { name: 'n.1' }, reason: 'FailedCreate', message, involvedObject });
   const { diff, blocked } = await planned(deletion(world));

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHealth } from '../../../src/diagnosis/health.ts';
-import { isWaiting, type QuotaObject, readBlocked, readQuota } from '../../../src/diagnosis/quota.ts';
+import {
+  isProven,
+  isWaiting,
+  nextOrdinal,
+  type QuotaObject,
+  readBlocked,
+  readQuota,
+} from '../../../src/diagnosis/quota.ts';
 import { blockedByQuota, refusal } from '../../support/street.ts';
 import { aShop, aWorkload, type Owner, type Shop } from './support.ts';
 
@@ -14,9 +21,12 @@ const saidOf = ({ server }: Shop, object: Owner, quota = 'tight'): unknown =>
     involvedObject: { ...object, namespace: 'shop' },
   });
 
+/** Full to the brim, of pods and of Jobs. */
+const full = { pods: '1', 'count/jobs.batch': '1' };
 const aQuota = (name: string, over: Partial<QuotaObject> = {}): QuotaObject => ({
   metadata: { name } as never,
-  spec: { hard: { pods: '1' } },
+  spec: { hard: full },
+  status: { hard: full, used: full },
   ...over,
 });
 
@@ -72,15 +82,82 @@ const others: { name: string; make(shop: Shop): Owner; want: string[] }[] = [
   { name: 'a custom owner that we cannot read', make: () => ({ kind: 'Rollout', name: 'r', uid: 'x' }), want: [] },
 ];
 for (const { name, make, want } of others)
-  test(`blocked by an event's word and a fresh reading: ${name}: ${want.length > 0 ? 'yes' : 'no'}`, async () => {
+  test(`named by an event, blocked by the facts: ${name}: ${want.length > 0 ? 'yes' : 'no'}`, async () => {
     const shop = aShop();
     saidOf(shop, make(shop));
     const blocked = await readBlocked(shop.reader, 'shop', aQuota('tight'));
     assert.deepEqual(
-      blocked.map(({ workload, ready, desired }) => `${workload} ${ready}/${desired}`),
+      blocked.filter(isProven).map(({ workload, ready, desired }) => `${workload} ${ready}/${desired}`),
       want,
     );
   });
+
+test('an Event about many owners says where to look, and its numbers are nobody’s', async () => {
+  const shop = aShop();
+  for (const kind of ['StatefulSet', 'DaemonSet', 'Job', 'CronJob', 'ReplicaSet'] as const)
+    saidOf(shop, aWorkload(shop, kind, { replicas: 3 }, { desiredNumberScheduled: 4 }));
+  const status = { hard: { pods: '9', 'count/jobs.batch': '9' }, used: { pods: '0', 'count/jobs.batch': '0' } };
+  const found = await readBlocked(shop.reader, 'shop', aQuota('tight', { status }));
+  assert.deepEqual(found.filter(isProven), []);
+  assert.deepEqual(found.filter(isWaiting), [], 'nothing to tell either');
+});
+
+test('two owners of one kind under a quota that only the larger one exceeds', async () => {
+  const shop = aShop();
+  const asking = (memory: string) => ({
+    template: { spec: { containers: [{ name: 'app', resources: { requests: { memory } } }] } },
+  });
+  saidOf(shop, aWorkload(shop, 'StatefulSet', { replicas: 1, ...asking('8Gi') }, {}));
+  saidOf(shop, aWorkload(shop, 'DaemonSet', asking('64Mi'), { desiredNumberScheduled: 2 }));
+  const status = { hard: { 'requests.memory': '4Gi' }, used: { 'requests.memory': '1Gi' } };
+  const found = (await readBlocked(shop.reader, 'shop', aQuota('tight', { status }))).filter(isProven);
+  assert.deepEqual(
+    found.map(({ workload, shortfalls }) => ({ workload, shortfalls })),
+    [{ workload: 'StatefulSet/a-statefulset', shortfalls: [{ resource: 'requests.memory', asked: '8Gi' }] }],
+  );
+});
+
+const claims = { volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { resources: { requests: { storage: '5Gi' } } } }] }; // prettier-ignore
+for (const { name, existing, want } of [
+  { name: 'it needs a claim', existing: [], want: ['requests.storage 5Gi'] },
+  { name: 'its claim is there from before', existing: ['data-a-statefulset-0'], want: [] },
+  {
+    name: 'only the claim of another pod is there',
+    existing: ['data-a-statefulset-1'],
+    want: ['requests.storage 5Gi'],
+  },
+])
+  test(`a quota on storage, and a StatefulSet whose next pod is missing: ${name}`, async () => {
+    const shop = aShop();
+    saidOf(shop, aWorkload(shop, 'StatefulSet', { replicas: 1, ...claims }, {}));
+    for (const name of existing) shop.server.seed('PersistentVolumeClaim', 'shop', { metadata: { name } });
+    const status = { hard: { 'requests.storage': '4Gi' }, used: { 'requests.storage': '0' } };
+    const found = await readBlocked(shop.reader, 'shop', aQuota('tight', { status }));
+    assert.deepEqual(
+      found.flatMap(({ shortfalls }) => shortfalls).map(({ resource, asked }) => `${resource} ${asked}`),
+      want,
+    );
+  });
+
+const aPod = (name: string, isReady: boolean, more: object = {}) =>
+  ({
+    metadata: { name, namespace: 'shop', uid: name, ...more },
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+  }) as never;
+const orders: [string, object, never[], number | undefined][] = [
+  ['no pod yet', {}, [], 0],
+  ['the first is ready', {}, [aPod('db-0', true)], 1],
+  ['the first is not ready', {}, [aPod('db-0', false)], undefined],
+  ['the first is being deleted', {}, [aPod('db-0', true, { deletionTimestamp: '2026-11-16T03:00:00Z' })], undefined],
+  ['one in the middle is gone', {}, [aPod('db-0', true), aPod('db-2', false)], 1],
+  ['all are there', {}, [aPod('db-0', true), aPod('db-1', true), aPod('db-2', true)], undefined],
+  ['the first is not ready, in parallel', { podManagementPolicy: 'Parallel' }, [aPod('db-0', false)], 1],
+  ['numbers that begin at five', { ordinals: { start: 5 } }, [aPod('db-5', true)], 6],
+  ['pods of others', {}, [aPod('web-0', true), aPod('db-00', true)], 0],
+];
+for (const [name, spec, pods, want] of orders)
+  test(`the next pod of a StatefulSet: ${name}: ${want ?? 'none'}`, () =>
+    assert.equal(nextOrdinal({ metadata: { name: 'db' }, spec: { replicas: 3, ...spec } } as never, pods), want));
 
 test('blocked ReplicaSets are known by their condition, and speak for their Deployment', async () => {
   const shop = aShop();
@@ -96,33 +173,36 @@ test('blocked ReplicaSets are known by their condition, and speak for their Depl
       workload: 'Deployment/api',
       ready: 0,
       desired: 2,
-      refusal: refusal('tight'),
+      shortfalls: [{ resource: 'pods', asked: '1' }],
       fits: false,
     },
   ]);
 });
 
+const limited = (hard: Record<string, string>, used: Record<string, string>) => ({ status: { hard, used } });
 const rooms: { name: string; quota: Partial<QuotaObject>; blocked: boolean }[] = [
-  { name: 'that is as full as it was', quota: { spec: { hard: { pods: '1' } }, status: { used: { pods: '1' } } }, blocked: true },
-  { name: 'that was raised', quota: { spec: { hard: { pods: '100' } }, status: { used: { pods: '10' } } }, blocked: false },
-  { name: 'that others made room in', quota: { spec: { hard: { pods: '1' } }, status: { used: { pods: '0' } } }, blocked: false },
-  { name: 'that no longer limits it', quota: { spec: { hard: { services: '1' } }, status: { used: { services: '1' } } }, blocked: false },
-  { name: 'whose use is not known', quota: { spec: { hard: { pods: '1' } } }, blocked: true },
-]; // prettier-ignore
+  { name: 'that is as full as it was', quota: limited({ pods: '1' }, { pods: '1' }), blocked: true },
+  { name: 'that was raised', quota: limited({ pods: '100' }, { pods: '10' }), blocked: false },
+  { name: 'that others made room in', quota: limited({ pods: '1' }, { pods: '0' }), blocked: false },
+  { name: 'that no longer limits it', quota: limited({ services: '1' }, { services: '1' }), blocked: false },
+  { name: 'whose use is not known', quota: limited({ pods: '1' }, {}), blocked: true },
+];
 for (const { name, quota, blocked } of rooms)
   test(`an old event about a quota ${name}: ${blocked ? 'still blocked' : 'nobody is blocked'}`, async () => {
     const shop = aShop();
     saidOf(shop, aWorkload(shop, 'Job', {}, { active: 0, failed: 2 })); // in its own back-off, or still refused
     const owners = await readBlocked(shop.reader, 'shop', aQuota('tight', quota));
     assert.equal(owners.filter(isWaiting).length, blocked ? 1 : 0);
+    assert.equal(owners.some(isProven), blocked && !name.includes('not known'), 'what is not known justifies nothing');
   });
 
-test('a quota whose name begins like another is not that other', async () => {
+test('a quota with room whose name begins like another is not said to be that other', async () => {
   const shop = aShop();
   blockedByQuota(shop, ['api']);
   saidOf(shop, aWorkload(shop, 'StatefulSet', { replicas: 1 }, {}), 'tight-2');
-  assert.deepEqual(await readBlocked(shop.reader, 'shop', aQuota('tigh')), []);
-  const [only] = await readBlocked(shop.reader, 'shop', aQuota('tight-2'));
+  const room = limited({ pods: '9' }, { pods: '1' });
+  assert.deepEqual(await readBlocked(shop.reader, 'shop', aQuota('tigh', room)), []);
+  const [only] = await readBlocked(shop.reader, 'shop', aQuota('tight-2', room));
   assert.equal(only?.workload, 'StatefulSet/a-statefulset');
 });
 

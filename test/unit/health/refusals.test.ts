@@ -5,13 +5,11 @@ import {
   otherOwners,
   quotaHealth,
   quotaIn,
-  refusalBy,
   refusalsIn,
   refusalsOf,
   rolloutTroubles,
   saysQuota,
   standingRefusals,
-  wouldFit,
 } from '../../../src/health/refusals.ts';
 import type { Trouble } from '../../../src/health/trouble.ts';
 import { type EventView, viewDeployment } from '../../../src/kube/views.ts';
@@ -67,7 +65,7 @@ for (const { name, set, events, want } of sets)
   test(`what refuses the pods of a ReplicaSet ${name}`, () =>
     assert.equal(refusalsOf(set, refusalsIn(events))[0], want));
 
-test('events name the other owners, each once, and not ReplicaSets; a quota stands in the way with its own words', () => {
+test('events name the other owners, each once, and not ReplicaSets', () => {
   const events = [
     refused('Job', 'j'),
     refused('Job', 'j'),
@@ -81,19 +79,6 @@ test('events name the other owners, each once, and not ReplicaSets; a quota stan
     ['j', 's', 'k'],
   );
 });
-
-const full = (): boolean => false;
-const roomy = (): boolean => true;
-const words: { name: string; refusals: string[]; fits: () => boolean; want: string | undefined }[] = [
-  { name: 'the newest is its own', refusals: ['tight', 'other'], fits: roomy, want: 'tight' },
-  { name: 'another has refused since, and it is still full', refusals: ['other', 'tight'], fits: full, want: 'tight' },
-  { name: 'another has refused since, and it has room by now', refusals: ['other', 'tight'], fits: roomy, want: undefined },
-  { name: 'it never refused', refusals: ['other'], fits: full, want: undefined },
-  { name: 'nobody was refused', refusals: [], fits: full, want: undefined },
-]; // prettier-ignore
-for (const { name, refusals, fits, want } of words)
-  test(`in whose way a quota is: ${name}`, () =>
-    assert.equal(refusalBy('tight', refusals.map(refusal), fits), want && refusal(want)));
 
 const meta = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
 const shortages = [
@@ -121,7 +106,7 @@ test('a quota names each workload once, however many of its ReplicaSets are refu
     workload: 'Deployment/api',
     ready: 1,
     desired: 3,
-    refusal: '',
+    shortfalls: [],
     fits: false,
   };
   const live = quotaHealth(true, [
@@ -136,30 +121,6 @@ test('a quota names each workload once, however many of its ReplicaSets are refu
 
 describe('who is refused, and who has room again', () => {
   const refusal = (quota: string) => `exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
-  const fits: [string, string, object, boolean][] = [
-    ['as it was', refusal('q'), { hard: { pods: '1' }, used: { pods: '1' } }, false],
-    ['the limit was raised', refusal('q'), { hard: { pods: '2' }, used: { pods: '1' } }, true],
-    ['others left', refusal('q'), { hard: { pods: '1' }, used: { pods: '0' } }, true],
-    ['it no longer limits that at all', refusal('q'), { hard: { services: '1' }, used: {} }, true],
-    ['nobody knows what is used', refusal('q'), { hard: { pods: '9' }, used: {} }, false],
-    ['what was asked for is not said', 'exceeded quota: q', { hard: { pods: '9' }, used: { pods: '0' } }, false],
-    [
-      'to the last crumb',
-      'requested: cpu=100m, used: cpu=0, limited: cpu=200m',
-      { hard: { cpu: '300m' }, used: { cpu: '200m' } },
-      true,
-    ],
-    [
-      'one limit of two',
-      'requested: cpu=1,pods=1, used: cpu=1,pods=1, limited: cpu=1,pods=1',
-      { hard: { cpu: '4', pods: '1' }, used: { cpu: '1', pods: '1' } },
-      false,
-    ],
-  ];
-  for (const [name, words, counts, want] of fits)
-    test(`a refused pod would ${want ? '' : 'not '}fit now: ${name}`, () =>
-      assert.equal(wouldFit(words, counts), want));
-
   const shortages: [string, object, object, boolean][] = [
     ['Job', {}, { conditions: [{ type: 'Failed', status: 'True' }] }, false],
     ['Job', {}, { conditions: [{ type: 'Failed', status: 'False' }] }, true],
@@ -180,7 +141,7 @@ describe('who is refused, and who has room again', () => {
   });
 
   test('a quota has room when it has room for everybody whom it refused', () => {
-    const owner = { kind: 'StatefulSet', name: 'db', uid: 'u', ready: 0, desired: 1, refusal: '' };
+    const owner = { kind: 'StatefulSet', name: 'db', uid: 'u', ready: 0, desired: 1, shortfalls: [] };
     const hasRoom = (...fits: boolean[]): boolean =>
       quotaHealth(
         true,

@@ -372,9 +372,12 @@ test('whoever has pods again is no longer the quota’s matter, however sick the
 test('a Job that is short for reasons of its own is not counted among those that a quota blocks', async () => {
   const street = aStreet();
   blockedByQuota(street, ['api']);
-  const full = { spec: { hard: { pods: '1', 'requests.memory': '100Mi' } }, status: { used: { pods: '1', 'requests.memory': '0' } } }; // prettier-ignore
-  street.server.change('ResourceQuota', 'shop', 'tight', full);
-  const { metadata } = street.server.seed('Job', 'shop', { metadata: { name: 'old' }, spec: {}, status: {} });
+  street.server.change('ResourceQuota', 'shop', 'tight', { spec: { scopes: ['NotTerminating'] } });
+  const { metadata } = street.server.seed('Job', 'shop', {
+    metadata: { name: 'old' },
+    spec: { template: { spec: { activeDeadlineSeconds: 60 } } }, // such pods are not counted by this quota
+    status: {},
+  });
   const involvedObject = { kind: 'Job', name: 'old', namespace: 'shop', uid: metadata.uid };
   const message =
     'exceeded quota: tight, requested: requests.memory=64Mi, used: requests.memory=90Mi, limited: requests.memory=100Mi';

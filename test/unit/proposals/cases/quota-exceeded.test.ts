@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory } from '../../../../src/health/history.ts';
+import type { Shortfall } from '../../../../src/health/quota-room.ts';
+import { ApiError } from '../../../../src/kube/api.ts';
 import { viewReplicaSet } from '../../../../src/kube/views.ts';
 import { limitsInWords } from '../../../../src/proposals/cases/quota-exceeded.ts';
 import { derive, type Subject } from '../../../../src/proposals/derive.ts';
 import { aConfig } from '../../../support/config.ts';
-import { fakeServer } from '../../../support/fake-api.ts';
+import { fakeServer, type Hook } from '../../../support/fake-api.ts';
 import { fakeClock } from '../../../support/fake-clock.ts';
 import { blockedByQuota, crashLoop } from '../../../support/street.ts';
 
 /** A quota that blocks two workloads, and a crash loop whose first revision this process saw healthy. */
-function aCluster() {
+function aCluster(before?: Hook) {
   const clock = fakeClock();
   const server = fakeServer(clock);
   blockedByQuota({ server }, ['api', 'web']);
@@ -22,7 +24,7 @@ function aCluster() {
   const ask = (subject: Partial<Subject>, config = aConfig()) =>
     derive(
       { namespace: 'shop', class: 'CrashLoop', object: { kind: 'Deployment', name: 'checkout', uid: '' }, ...subject },
-      { reader: server.client(), history, config, nowMs: clock.now() },
+      { reader: server.client(before && { before }), history, config, nowMs: clock.now() },
     );
   return { server, ask };
 }
@@ -53,21 +55,11 @@ test('a quota with room for one of two that it refused still stands in the way o
   assert.equal((await ask(quota))?.action?.type, 'DeleteResourceQuota');
 });
 
-/** What the ReplicaSet of `name` was told at its last tries, newest first. */
-function refusedBy(server: ReturnType<typeof fakeServer>, name: string, quotas: readonly string[]): void {
-  const { uid, name: set } = server.get('ReplicaSet', 'shop', `${name}-7d9f8b6c5d`)!.metadata;
-  const involvedObject = { kind: 'ReplicaSet', namespace: 'shop', name: set, uid };
-  for (const [n, quota] of quotas.entries()) {
-    const message = `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
-    const lastTimestamp = `2026-11-16T03:11:${50 - n}Z`;
-    server.seed('Event', 'shop', {
-      metadata: { name: `${set}.${quota}` },
-      reason: 'FailedCreate',
-      message,
-      involvedObject,
-      lastTimestamp,
-    });
-  }
+/** Its pods ask for a device, which the other quotas limit. */
+function asksForDevice(server: ReturnType<typeof fakeServer>, name: string): void {
+  const resources = { limits: { 'example.com/gpu': '1' } };
+  const containers = [{ name: 'app', image: 'shop/app:1', resources }];
+  server.change('ReplicaSet', 'shop', `${name}-7d9f8b6c5d`, { spec: { template: { spec: { containers } } } });
 }
 
 for (const [who, want] of [
@@ -79,15 +71,15 @@ for (const [who, want] of [
     for (const name of ['full', 'roomy'])
       server.seed('ResourceQuota', 'shop', {
         metadata: { name },
-        spec: { hard: { pods: name === 'full' ? '1' : '9' } },
+        spec: { hard: { 'requests.example.com/gpu': name === 'full' ? '0' : '9' } },
       });
-    for (const name of who) refusedBy(server, name, ['tight', 'full', 'roomy']);
+    for (const name of who) asksForDevice(server, name);
     const derived = await ask(quota);
     assert.equal(derived?.action?.type, 'DeleteResourceQuota');
     assert.equal(derived.rationale.split(' Put it back')[0], `The namespace has no such limit afterwards; ${want}`);
   });
 
-const refused = (refusal: string) =>
+const refused = (shortfalls: Shortfall[]) =>
   ({
     kind: 'ReplicaSet',
     name: 'n',
@@ -95,36 +87,76 @@ const refused = (refusal: string) =>
     workload: 'Deployment/n',
     ready: 0,
     desired: 1,
-    refusal,
+    shortfalls,
     fits: false,
   }) as const;
-const limits: { name: string; refusals: string[]; want: string }[] = [
+const memory = (asked: string): Shortfall => ({ resource: 'requests.memory', asked });
+const limits: { name: string; owners: Shortfall[][]; want: string }[] = [
   {
-    name: 'only what was in the way, with what was asked for',
-    refusals: ['64Mi', '256Mi', '64Mi'].map(
-      (ask) =>
-        `exceeded quota: q, requested: requests.memory=${ask}, used: requests.memory=1Mi, limited: requests.memory=50Mi`,
-    ),
+    name: 'only what is in the way, with what is asked for',
+    owners: [[memory('64Mi')], [memory('256Mi')], [memory('64Mi')]],
     want: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi to 256Mi',
   },
   {
     name: 'two limits at once',
-    refusals: [
-      'exceeded quota: q, requested: pods=1,requests.memory=9Mi, used: pods=2,requests.memory=48Mi, limited: pods=2,requests.memory=50Mi',
-    ],
+    owners: [[{ resource: 'pods', asked: '1' }, memory('9Mi')]],
     want: 'pods 2, already used 0, a pod asks 1; requests.memory 50Mi, already used 48Mi, a pod asks 9Mi',
   },
   {
-    name: 'words that nobody understands: all limits',
-    refusals: ['exceeded quota: q'],
+    name: 'pods that do not say how much they ask',
+    owners: [[{ resource: 'requests.memory' }], [memory('9Mi')]],
+    want: 'requests.memory 50Mi, already used 48Mi, a pod asks 9Mi, and pods must state how much they ask',
+  },
+  {
+    name: 'what is in the way is not known: all limits',
+    owners: [[]],
     want: 'pods 2, already used 0; requests.memory 50Mi, already used 48Mi',
   },
 ];
-for (const { name, refusals, want } of limits)
+for (const { name, owners, want } of limits)
   test(`the limits of a quota in words: ${name}`, () => {
     const spec = { hard: { pods: '2', 'requests.memory': '50Mi' } };
     const status = { used: { 'requests.memory': '48Mi' } };
-    assert.equal(limitsInWords({ metadata: {} as never, spec, status }, refusals.map(refused)), want);
+    assert.equal(limitsInWords({ metadata: {} as never, spec, status }, owners.map(refused)), want);
+  });
+
+/** Only its Event says so; the template is silent, so that it depends on what a LimitRange adds. */
+async function silentTemplate(limitRanges: 'forbidden' | object[]) {
+  const { server, ask } = aCluster(
+    limitRanges === 'forbidden'
+      ? ({ kind }) => {
+          if (kind === 'LimitRange') throw new ApiError('limitranges is forbidden', 403, 'Forbidden');
+        }
+      : undefined,
+  );
+  if (limitRanges !== 'forbidden')
+    for (const [n, limits] of limitRanges.entries())
+      server.seed('LimitRange', 'shop', { metadata: { name: `range-${n}` }, spec: { limits: [limits] } });
+  const hard = { 'requests.memory': '50Mi' };
+  server.remove('ResourceQuota', 'shop', 'tight');
+  server.seed('ResourceQuota', 'shop', { metadata: { name: 'tight' }, spec: { hard }, status: { hard, used: hard } });
+  return ask(quota);
+}
+const gives = (memory: string) => ({ type: 'Container', defaultRequest: { memory } });
+for (const [name, ranges, action, words] of [
+  ['no LimitRange: the quota refuses those who do not state it', [], 'DeleteResourceQuota', /must state how much/],
+  ['a LimitRange that gives them 64Mi', [gives('64Mi')], 'DeleteResourceQuota', /a pod asks 64Mi/],
+  [
+    'LimitRanges that may not be read: told, and nothing is offered',
+    'forbidden',
+    undefined,
+    /^requests.memory 50Mi, already used 50Mi$/,
+  ],
+] as const)
+  test(`pods that do not state what they ask, and ${name}`, async () => {
+    const derived = await silentTemplate(ranges as never);
+    assert.equal(derived?.action?.type, action);
+    assert.match(derived?.diagnosis ?? '', words);
+    if (!action)
+      assert.equal(
+        derived?.rationale,
+        'what its pods ask is not known: its template leaves it to LimitRanges, which tapfix may not read',
+      );
   });
 
 test('a quota that was changed after its creation: both are said, and the creator is not guessed', async () => {

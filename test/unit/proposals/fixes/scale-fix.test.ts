@@ -190,3 +190,28 @@ test('scaling back says who scaled it when, and who stays', async () => {
     'It was scaled 1 → 3 at 2026-11-16T03:13:59.000Z (kubectl), and 2 pods have found no node since; those that wait go first, those that run stay. Put it back with:\nkubectl -n shop scale deploy/web --replicas=3',
   );
 });
+
+for (const { claimed, want } of [
+  { claimed: 4, want: back(4) },
+  {
+    claimed: 1,
+    want: 'it was scaled 1 → 6 at 2026-11-16T03:14:00.000Z, as an Event says, but 4 of its pods are older than those that wait',
+  },
+])
+  test(`an Event that says there were ${claimed} pods before, when 4 older ones run: ${want}`, async () => {
+    const shop = aRollout({
+      pods: [good, good, good, good, late(), late()],
+      deployment: { metadata: booksAt(undefined), spec: { replicas: 6 } },
+    });
+    await shop.clock.advance(120_000);
+    for (const { metadata, status } of shop.server.list('Pod', 'shop')) {
+      const isOld = (status as { phase: string }).phase === 'Running';
+      const creationTimestamp = isOld ? '2026-11-16T02:00:00Z' : now;
+      shop.server.change('Pod', 'shop', metadata.name, { metadata: { creationTimestamp } });
+    }
+    shop.say('ScalingReplicaSet', `Scaled up replica set web-2 from ${claimed} to 6`, {
+      kind: 'Deployment',
+      name: 'web',
+    });
+    assert.equal(await wayOf(shop, 'Unschedulable'), want);
+  });
