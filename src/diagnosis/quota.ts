@@ -117,7 +117,8 @@ async function readReplicaSets(reader: Reader, namespace: string, refusals: Refu
     const { ready, desired } = deployment ?? { ready: rs.available, desired: rs.desired };
     const demand = { pod: podSpecIn(object) };
     const claims = refusalsOf(rs, refusals);
-    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, demand, claims };
+    const { refusedSinceMs = 0 } = rs;
+    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, refusedSinceMs, demand, claims };
   });
 }
 

@@ -130,6 +130,8 @@ export interface BlockedOwner {
   shortfalls: readonly Shortfall[];
   /** Its pod would be accepted now; it only waits for its next try. */
   fits: boolean;
+  /** When its own status began to say that its pods are refused. */
+  refusedSinceMs?: number;
   /** Why it cannot be computed whether its pod would be accepted. */
   unknown?: string;
 }

@@ -275,6 +275,8 @@ export interface ReplicaSetView {
   createdAtMs: number;
   /** The message of the condition ReplicaFailure, when its pods are refused. */
   createFailure?: string;
+  /** When that began. */
+  refusedSinceMs?: number;
 }
 
 export interface DeploymentView {
@@ -357,7 +359,10 @@ export function viewReplicaSet(object: KubeObject): ReplicaSetView | undefined {
   };
   const owner = controllerOf(object.metadata);
   if (owner) view.owner = owner;
-  if (failure?.status === 'True') view.createFailure = failure.message;
+  if (failure?.status === 'True') {
+    view.createFailure = failure.message;
+    view.refusedSinceMs = failure.sinceMs;
+  }
   return view;
 }
 
