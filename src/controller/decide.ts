@@ -8,6 +8,7 @@ import {
   expiresAtMs,
   isAttested,
   isCleared,
+  isOver,
   isProposedByProgram,
   isRehearsalUnclear,
   isTrue,
@@ -16,6 +17,7 @@ import {
   phaseOf,
   type Remediation,
   type RemediationStatus,
+  seenCleared,
   switchedOff,
 } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
@@ -81,6 +83,8 @@ export type ControlStep =
   | { do: 'rehearse' }
   /** Persist a phase. Nothing in the cluster is changed. */
   | Move
+  /** Persist when we first saw that the episode is over. */
+  | { do: 'note cleared' }
   /** Perform the fix, which Applying announced. */
   | { do: 'act' }
   /** The fix is in place: nudge the waiting owners, as long as that makes sense, then Applied. */
@@ -118,6 +122,7 @@ const mostAttempts = 10;
 export function decide(facts: ControlFacts, judge = judgeRecovery): ControlStep {
   const { fix } = facts;
   if (fix.metadata.deletionTimestamp) return nothing;
+  if (isNewlyCleared(fix)) return { do: 'note cleared' };
   const phase = phaseOf(fix);
   switch (phase) {
     case '':
@@ -146,6 +151,9 @@ export function decide(facts: ControlFacts, judge = judgeRecovery): ControlStep 
       return unreachable(phase);
   }
 }
+
+/** It is over in every way, and its retention does not count yet: an older version did not record when. */
+export const isNewlyCleared = (fix: Remediation): boolean => isOver(fix) && isCleared(fix) && !isTrue(fix, seenCleared);
 
 /** The incident cleared, or a newer proposal replaced this one, while nobody had decided. */
 function overtaken({ fix, successor }: ControlFacts): ControlStep | undefined {

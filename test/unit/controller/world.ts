@@ -93,7 +93,8 @@ export const aFix = (over: object = {}): object => ({
 export function world(server: FakeServer, clock: FakeClock, options: WorldOptions): World {
   const config = aConfig();
   const { action, object = { kind: 'Deployment', name: 'checkout', uid: 'd' } } = options;
-  const incident = { key: 'k', class: options.class ?? 'ImagePull', severity: 'critical', reason: 'r', object };
+  const key = `shop/${object.kind}/${object.name}`;
+  const incident = { key, class: options.class ?? 'ImagePull', severity: 'critical', reason: 'r', object };
   server.seed('ServiceAccount', 'tapfix', { metadata: { name: writerAccount } });
   server.seed('Remediation', 'shop', aFix({ incident, ...(action && { action }) }));
   const fix = (): Remediation => server.get('Remediation', 'shop', 'checkout-3f9a1c-1') as unknown as Remediation;
