@@ -54,6 +54,7 @@ export function createController(deps: ControllerDeps): Controller {
     history: deps.history,
     readHealth: deps.readHealth,
     judge: deps.judge,
+    patienceMs: deps.patienceMs,
     derive: deps.derive,
     lock,
     withRights: createRights(deps),

@@ -81,7 +81,8 @@ async function blockedReplicaSets(
     const deployment = rs.owner ? byUid.get(rs.owner.uid) : undefined;
     const workload = rs.owner ? `${rs.owner.kind}/${rs.owner.name}` : `ReplicaSet/${rs.name}`;
     const { ready, desired } = deployment ?? { ready: rs.available, desired: rs.desired };
-    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, refusal };
+    const since = rs.refusedSinceMs === undefined ? {} : { refusedSinceMs: rs.refusedSinceMs };
+    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, refusal, ...since };
   });
 }
 

@@ -271,6 +271,8 @@ export interface ReplicaSetView {
   createdAtMs: number;
   /** The message of the condition ReplicaFailure, when its pods are refused. */
   createFailure?: string;
+  /** Since when; the condition stays the same while one try after another fails. */
+  refusedSinceMs?: number;
 }
 
 export interface DeploymentView {
@@ -349,7 +351,10 @@ export function viewReplicaSet(object: KubeObject): ReplicaSetView | undefined {
   };
   const owner = controllerOf(object.metadata);
   if (owner) view.owner = owner;
-  if (failure?.status === 'True') view.createFailure = failure.message;
+  if (failure?.status === 'True') {
+    view.createFailure = failure.message;
+    if (failure.sinceMs > 0) view.refusedSinceMs = failure.sinceMs;
+  }
   return view;
 }
 
