@@ -2,6 +2,7 @@ import { createController } from '../controller/controller.ts';
 import { readHealth } from '../diagnosis/health.ts';
 import { createSharedEvents } from '../diagnosis/readers.ts';
 import { derive } from '../proposals/derive.ts';
+import { classOf } from '../signals/classes.ts';
 import type { Ground } from './app.ts';
 
 /** The far half of street 2: rehearses, applies, watches recovery. It never talks to the internet. */
@@ -18,6 +19,7 @@ export function runControllerRole(ground: Ground): Promise<void>[] {
     identity,
     history,
     readHealth,
+    patienceMs: (failureClass) => classOf(failureClass, current()).forMs,
     derive: (subject, reading) => derive(subject, { ...reading, reader }),
     metrics: { phase: (phase) => metrics.remediations.inc({ phase }) },
   });

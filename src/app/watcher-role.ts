@@ -14,7 +14,7 @@ import { createFeed } from '../kube/feed.ts';
 import { createMutes, isMuted } from '../kube/mutes.ts';
 import { type Notice, viewNotice } from '../kube/notice.ts';
 import { createOwnerResolver } from '../kube/owners.ts';
-import { isCleared, type Remediation } from '../kube/remediation.ts';
+import { isCleared, isKeyedHere, type Remediation } from '../kube/remediation.ts';
 import { createStore, hearing, onlyOf } from '../kube/store.ts';
 import { createOutbox } from '../notices/outbox/outbox.ts';
 import { createReminders } from '../notices/outbox/reminder-writer.ts';
@@ -38,7 +38,9 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
   const channels = channelRegistry.channels;
   /** The configuration in force, its chats by the ids that they have now: a group that became a supergroup has another. */
   const current = (): Config => whereChatsAre(ground.current(), channels());
-  const fixes = onlyOf(ground.fixes.store, ground.isOurs);
+  /** A record whose key names another namespace is not believed: it would hold that namespace's episodes. */
+  const isOurs = (fix: Remediation): boolean => ground.isOurs(fix) && isKeyedHere(fix);
+  const fixes = onlyOf(ground.fixes.store, isOurs);
   const notices = createStore<Notice>({ clock, keysOf: ({ spec }) => spec.members.map(({ uid }) => uid) });
   const noticeFeed = createFeed({
     api,
@@ -185,9 +187,9 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
   });
 
   // Everything is made: now it is connected, and the watches and channels begin.
-  ground.fixes.store.subscribe(hearing(ground.isOurs, tracker.listener));
-  ground.fixes.store.subscribe(hearing(ground.isOurs, outbox.listeners.fixes));
-  ground.fixes.store.subscribe(hearing<Remediation>(ground.isOurs, reminders.listener));
+  ground.fixes.store.subscribe(hearing(isOurs, tracker.listener));
+  ground.fixes.store.subscribe(hearing(isOurs, outbox.listeners.fixes));
+  ground.fixes.store.subscribe(hearing<Remediation>(isOurs, reminders.listener));
   notices.subscribe(outbox.listeners.notices);
   notices.subscribe(reminders.listener);
   notices.subscribe(selfWatch.listener);

@@ -2,7 +2,7 @@ import type { Answer, ChannelName, Command, CommandHint, Interaction, Place } fr
 import type { Config } from '../config/schema.ts';
 import type { Mute } from '../kube/mutes.ts';
 import type { Notice } from '../kube/notice.ts';
-import type { Remediation } from '../kube/remediation.ts';
+import { type Remediation, replacedIn } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inOrder, isSettled } from '../notices/cards/head.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
@@ -51,7 +51,7 @@ export const isOurChat = ({ channel, place }: Command, { current }: CommandDeps)
 /** Remediations posted in this chat, or to be posted there, without those that a newer proposal replaced. */
 function postedHere({ channel, place }: Command, { fixes, current, noticesWith }: CommandDeps): Remediation[] {
   const all = fixes();
-  const replaced = new Set(all.map(({ spec }) => spec.follows?.uid));
+  const replaced = replacedIn(all);
   const isHere = (fix: Remediation): boolean =>
     [...addressesOf(current(), fix.metadata.namespace ?? ''), ...noticesWith(fix.metadata.uid).map(({ spec }) => spec)] //
       .some((one) => one.channel === channel && one.chat === place.chat);

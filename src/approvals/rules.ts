@@ -1,5 +1,6 @@
 import type { ChannelName, Press } from '../channels/channel.ts';
 import type { Approver, Config } from '../config/schema.ts';
+import { mayDecideIn } from '../config/selection.ts';
 import type { Notice } from '../kube/notice.ts';
 import {
   conditionOf,
@@ -13,7 +14,7 @@ import {
 import { spokenDuration } from '../lib/duration.ts';
 import type { Question } from '../notices/cards/card-context.ts';
 import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/cards/head.ts';
-import { areOnePerson, entriesOf, mayDecideIn, nameOf } from '../notices/cards/people.ts';
+import { areOnePerson, entriesOf, nameOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
 import { type Payload, shownHash } from '../notices/payload.ts';
 

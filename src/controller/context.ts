@@ -29,6 +29,8 @@ export interface Deps {
   readHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth>;
   /** The rule that decides "recovered", if not the one of recovery.ts. */
   judge?: typeof judgeRecovery | undefined;
+  /** How long a failure of this class must have lasted, by the configuration in force, before anything is done. */
+  patienceMs(failureClass: string): number;
   /** undefined if the subject is gone. */
   derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined>;
 }

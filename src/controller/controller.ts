@@ -5,7 +5,7 @@ import { createQueue, type Queue } from '../lib/queue.ts';
 import { createLock, type Deps } from './context.ts';
 import { createEventWriter } from './kube-events.ts';
 import { createReconcile, isOfInterest } from './reconcile.ts';
-import { createRetention, endOf, type Kept } from './retention.ts';
+import { createRetention, endOf, isAfter, type Kept } from './retention.ts';
 import { createRights } from './rights.ts';
 import { createSweeper } from './sweep.ts';
 
@@ -29,8 +29,6 @@ const sweepEveryMs = 60_000;
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
 
 interface Known extends Kept {
-  incident: string;
-  follows: { name: string; uid: string } | undefined;
   isOfInterest: boolean;
 }
 
@@ -56,18 +54,13 @@ export function createController(deps: ControllerDeps): Controller {
     history: deps.history,
     readHealth: deps.readHealth,
     judge: deps.judge,
+    patienceMs: deps.patienceMs,
     derive: deps.derive,
     lock,
     withRights: createRights(deps),
     events: createEventWriter(deps),
-    successorOf: ({ metadata, spec }) =>
-      [...known.values()].find(
-        ({ namespace, incident, follows }) =>
-          namespace === metadata.namespace &&
-          incident === spec.incident.key &&
-          follows?.uid === metadata.uid &&
-          follows.name === metadata.name,
-      )?.name,
+    successorOf: ({ metadata: { namespace, name, uid }, spec }) =>
+      [...known.values()].find((one) => isAfter(one, { namespace, name, uid, incident: spec.incident.key }))?.name,
     onPhase: (phase) => deps.metrics?.phase(phase),
   });
 

@@ -1,5 +1,6 @@
 import type { ActionPlan, Prepared, ActionRefusal, Trace } from '../actions/action.ts';
 import type { Config } from '../config/schema.ts';
+import { isApproverIn } from '../config/selection.ts';
 import { hasHeldFor, type Stable, windowMs } from '../health/stability.ts';
 import { isStillTrue, type LiveHealth } from '../health/trouble.ts';
 import { timeMs } from '../kube/raw.ts';
@@ -8,6 +9,7 @@ import {
   expiresAtMs,
   isAttested,
   isCleared,
+  isOver,
   isProposedByProgram,
   isRehearsalUnclear,
   isTrue,
@@ -16,6 +18,7 @@ import {
   phaseOf,
   type Remediation,
   type RemediationStatus,
+  seenCleared,
   switchedOff,
 } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
@@ -52,6 +55,8 @@ export interface ControlFacts {
   guard?: ActionRefusal;
   /** The name of another Remediation that is being applied to the same target. */
   busy?: string;
+  /** How long a failure of this class must have lasted before a chat's approval of its fix is carried out. */
+  patienceMs?: number;
   live?: LiveHealth;
   prepared?: Prepared;
   trace?: Trace;
@@ -81,6 +86,8 @@ export type ControlStep =
   | { do: 'rehearse' }
   /** Persist a phase. Nothing in the cluster is changed. */
   | Move
+  /** Persist when we first saw that the episode is over. */
+  | { do: 'note cleared' }
   /** Perform the fix, which Applying announced. */
   | { do: 'act' }
   /** The fix is in place: nudge the waiting owners, as long as that makes sense, then Applied. */
@@ -98,6 +105,12 @@ export const interrupted = 'the target was changed otherwise in the meantime; ta
  * was not there).
  */
 const longestApprovedMs = 10 * 60_000;
+
+/**
+ * How long we wait for a chat user to appear in our own configuration: the kubelet brings a changed one to each pod at
+ * its own time.
+ */
+const longestUnlistedMs = 3 * 60_000;
 
 /** An execution that could not be finished for this long is not resumed. */
 const longestApplyingMs = 10 * 60_000;
@@ -118,6 +131,7 @@ const mostAttempts = 10;
 export function decide(facts: ControlFacts, judge = judgeRecovery): ControlStep {
   const { fix } = facts;
   if (fix.metadata.deletionTimestamp) return nothing;
+  if (isNewlyCleared(fix)) return { do: 'note cleared' };
   const phase = phaseOf(fix);
   switch (phase) {
     case '':
@@ -146,6 +160,9 @@ export function decide(facts: ControlFacts, judge = judgeRecovery): ControlStep 
       return unreachable(phase);
   }
 }
+
+/** It is over in every way, and its retention does not count yet: an older version did not record when. */
+export const isNewlyCleared = (fix: Remediation): boolean => isOver(fix) && isCleared(fix) && !isTrue(fix, seenCleared);
 
 /** The incident cleared, or a newer proposal replaced this one, while nobody had decided. */
 function overtaken({ fix, successor }: ControlFacts): ControlStep | undefined {
@@ -184,8 +201,12 @@ function approved(facts: ControlFacts): ControlStep {
   const { fix, config, guard, live, prepared, busy, nowMs } = facts;
   if (guard) return failed(guard.reason, guard.say);
   const approvedAtMs = timeMs(conditionOf(fix, 'Approved')?.lastTransitionTime);
-  // A healthy target is watched until it has held for the window, and is then Resolved.
-  if (nowMs > approvedAtMs + longestApprovedMs && !live?.healthy) {
+  const unlisted = notListed(facts, approvedAtMs);
+  if (unlisted) return unlisted;
+  // A healthy target is watched until it has held for the window, and is then Resolved. Patience does not use up the
+  // approval.
+  const patienceMs = isAttested(fix.spec.approval.by) ? (facts.patienceMs ?? 0) : 0;
+  if (nowMs > approvedAtMs + patienceMs + longestApprovedMs && !live?.healthy) {
     const within = `it could not be applied within ${spokenDuration(longestApprovedMs)} of the approval`;
     return failed('TooLate', `${within}${because(live)}; nothing was changed`);
   }
@@ -207,7 +228,8 @@ function approved(facts: ControlFacts): ControlStep {
   }
   // Wait, because this may hold only for a moment: between two tries of a ReplicaSet the quota has room, or nothing
   // crashes right now.
-  if (busy || !isStillWrong(facts, live)) return wait(nowMs + pollMs);
+  if (busy || !isStillWrong(facts, live) || nowMs < troubledSinceMs(facts, live) + patienceMs)
+    return wait(nowMs + pollMs);
   return {
     do: 'move',
     phase: 'Applying',
@@ -215,6 +237,31 @@ function approved(facts: ControlFacts): ControlStep {
     message: 'the fix is being applied',
     execution: beginExecution(fix, prepared, { ...live, ready: facts.readyBefore ?? live.ready }, config, nowMs),
   };
+}
+
+/**
+ * The watcher says that a chat user approved. What we can know ourselves is whether our own configuration lists that user
+ * for this namespace, and has a channel of that kind.
+ */
+function notListed({ fix, config, nowMs }: ControlFacts, approvedAtMs: number): ControlStep | undefined {
+  const { by = '' } = fix.spec.approval;
+  const { namespace = '' } = fix.metadata;
+  if (!isAttested(by) || isApproverIn(config, by, namespace)) return undefined;
+  const untilMs = approvedAtMs + longestUnlistedMs;
+  if (nowMs < untilMs) return wait(untilMs);
+  const who = `${by} is not an approver for ${namespace} in the controller's configuration`;
+  return failed('NotAnApprover', `${who}; nothing was changed`);
+}
+
+/**
+ * Since when it has had this trouble, by the times in the objects' own status. A trouble that has no time of its own
+ * counts from the first sign of it in their status, or from our own first look at the proposal, whichever is earlier.
+ */
+function troubledSinceMs({ fix, nowMs }: ControlFacts, { lastingMs, brokenSinceMs = nowMs }: LiveHealth): number {
+  const lasting = lastingMs?.[fix.spec.incident.class] ?? Number.POSITIVE_INFINITY;
+  if (Number.isFinite(lasting)) return nowMs - lasting;
+  const { lastTransitionTime } = conditionOf(fix, 'Proposed') ?? conditionOf(fix, 'Approved') ?? {};
+  return Math.min(timeMs(lastTransitionTime), brokenSinceMs);
 }
 
 /**

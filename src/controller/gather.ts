@@ -104,7 +104,8 @@ async function guarded(deps: Deps, facts: ControlFacts): Promise<ControlFacts> {
 
 async function approved(deps: Deps, facts: ControlFacts, memory: Memory): Promise<ControlFacts> {
   const { fix, nowMs } = facts;
-  const known = await guarded(deps, facts);
+  const patienceMs = deps.patienceMs(fix.spec.incident.class);
+  const known = { ...(await guarded(deps, facts)), patienceMs };
   const parsed = parsedActionOf(fix);
   if (known.guard || needsRehearsal(fix)) return known;
   if ('ok' in parsed) return { ...known, prepared: parsed };

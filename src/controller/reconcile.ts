@@ -1,11 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { ActionRefusal } from '../actions/action.ts';
 import type { ParsedAction } from '../actions/table.ts';
-import { isAttested, isTrue, type Phase, phaseOf, type Remediation } from '../kube/remediation.ts';
+import {
+  isAttested,
+  isKeyedHere,
+  isTrue,
+  type Phase,
+  phaseOf,
+  type Remediation,
+  seenCleared,
+} from '../kube/remediation.ts';
 import { messageOf, RetryLater, unreachable } from '../lib/errors.ts';
 import type { Outcome } from '../lib/queue.ts';
 import { createLock, type Deps, type Lock, parsedActionOf } from './context.ts';
-import { decide, type ControlFacts, type ControlStep } from './decide.ts';
+import { decide, type ControlFacts, type ControlStep, isNewlyCleared } from './decide.ts';
 import { createExecutor } from './execute.ts';
 import { gather, type Memory } from './gather.ts';
 import type { EventWriter } from './kube-events.ts';
@@ -120,6 +128,10 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
         const word = { phase, conditions: [condition(phase, true, reason, message)] };
         return persist(fix, execution ? { ...word, execution } : word);
       }
+      case 'note cleared': {
+        const seen = condition(seenCleared, true, 'Cleared', 'the controller has seen that the incident is over');
+        return persist(fix, { conditions: [seen] });
+      }
       case 'act':
       case 'finish':
         return execute(fix, memory, step);
@@ -155,6 +167,11 @@ export function createReconcile(deps: ReconcileDeps): (namespace: string, name: 
   };
 }
 
-/** Whether a pass over it could do anything. */
-export const isOfInterest = (fix: Remediation, nowMs: number): boolean =>
-  ['', 'Noticed', 'Proposed', 'Approved', 'Applying', 'Applied'].includes(phaseOf(fix)) || isWatchedLate(fix, nowMs);
+/**
+ * Whether a pass over it could do anything. A record whose key names another namespace is not begun; one that an older
+ * version began is finished, because its target stays busy until then.
+ */
+export function isOfInterest(fix: Remediation, nowMs: number): boolean {
+  if (['Applying', 'Applied'].includes(phaseOf(fix)) || isWatchedLate(fix, nowMs) || isNewlyCleared(fix)) return true;
+  return isKeyedHere(fix) && ['', 'Noticed', 'Proposed', 'Approved'].includes(phaseOf(fix));
+}

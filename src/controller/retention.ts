@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../kube/api.ts';
 import { timeMs } from '../kube/raw.ts';
-import { conditionOf, isCleared, isOver, isTrue, phaseOf, type Remediation } from '../kube/remediation.ts';
+import { conditionOf, isCleared, isOver, isTrue, phaseOf, type Remediation, seenCleared } from '../kube/remediation.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { lateRecoveryMs } from './recovery.ts';
@@ -13,7 +13,9 @@ export interface Kept {
   uid: string;
   resourceVersion: string | undefined;
   isOurs: boolean;
-  follows: { uid: string } | undefined;
+  /** The key of its incident. */
+  incident: string;
+  follows: { name: string; uid: string } | undefined;
   /** Absent while its episode is open, or its result may still change. */
   ended: { sinceMs: number; notBeforeMs: number } | undefined;
 }
@@ -24,20 +26,31 @@ export const mostPerNamespace = 200;
 /** A backlog is deleted in several passes. */
 const mostAtOnce = 200;
 
-/** Pure. When the episode ended, and until when a failed fix may still turn out to have helped. */
+/**
+ * Pure. Since when the controller has seen that the episode is over, and until when a failed fix may still turn out to
+ * have helped. The watcher's own time is not used: it could be in the past, and the record of what was done would go.
+ */
 export function endOf(fix: Remediation): Kept['ended'] {
-  if (!isOver(fix) || !isCleared(fix)) return undefined;
-  const sinceMs = timeMs(conditionOf(fix, 'IncidentCleared')?.lastTransitionTime);
+  if (!isOver(fix) || !isCleared(fix) || !isTrue(fix, seenCleared)) return undefined;
+  const sinceMs = timeMs(conditionOf(fix, seenCleared)?.lastTransitionTime);
   const mayTurn = phaseOf(fix) === 'Failed' && isTrue(fix, 'Applied');
   const failedAtMs = timeMs(conditionOf(fix, 'Failed')?.lastTransitionTime);
   return { sinceMs, notBeforeMs: mayTurn ? failedAtMs + lateRecoveryMs : 0 };
 }
 
+/** Pure. Whether `next` follows this one: the same rule as predecessorsIn, for what is kept of each. */
+export const isAfter = (
+  next: Kept,
+  { namespace, incident, name, uid }: Pick<Kept, 'namespace' | 'incident' | 'name' | 'uid'>,
+): boolean =>
+  next.follows?.uid === uid && next.follows.name === name && next.namespace === namespace && next.incident === incident;
+
 /** Pure. Those whose time is over, and the oldest of those above the limit. */
 export function overdue<T extends Kept>(all: readonly T[], retentionMs: number, nowMs: number): T[] {
-  const needed = new Set(all.flatMap(({ follows, ended }) => (follows && !ended ? [follows.uid] : [])));
+  const needed = all.filter(({ follows, ended }) => follows && !ended);
+  const isNeeded = (one: T): boolean => needed.some((next) => isAfter(next, one));
   const mayGo = all
-    .filter(({ isOurs, uid, ended }) => isOurs && ended && ended.notBeforeMs <= nowMs && !needed.has(uid))
+    .filter((one) => one.isOurs && one.ended && one.ended.notBeforeMs <= nowMs && !isNeeded(one))
     .sort((a, b) => a.ended!.sinceMs - b.ended!.sinceMs);
   const left = new Map<string | undefined, number>();
   for (const { namespace } of all) left.set(namespace, (left.get(namespace) ?? 0) + 1);

@@ -1,5 +1,5 @@
 import { wrap } from '../channels/console/console-text.ts';
-import { conditionOf, isOver, phaseOf, type Remediation } from '../kube/remediation.ts';
+import { conditionOf, isOver, phaseOf, type Remediation, replacedIn } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { UserError } from '../lib/errors.ts';
@@ -78,7 +78,7 @@ async function playAct(act: Act, deps: PlayDeps): Promise<PlayedAct> {
   await act.break(stage, clock, signal);
   const fixNow = async (): Promise<Remediation | undefined> => {
     const fixes = (await fixesOf(stage)).filter(({ metadata }) => !before.has(metadata.uid));
-    const replaced = new Set(fixes.map(({ spec }) => spec.follows?.uid));
+    const replaced = replacedIn(fixes);
     return fixes.find(({ metadata }) => !replaced.has(metadata.uid));
   };
   if (!(await wait(deps, 'Waiting for tapfix to notice', () => channel.shown() !== undefined)))

@@ -117,8 +117,8 @@ async function readReplicaSets(reader: Reader, namespace: string, refusals: Refu
     const { ready, desired } = deployment ?? { ready: rs.available, desired: rs.desired };
     const demand = { pod: podSpecIn(object) };
     const claims = refusalsOf(rs, refusals);
-    const { refusedSinceMs = 0 } = rs;
-    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, refusedSinceMs, demand, claims };
+    const since = rs.refusedSinceMs === undefined ? {} : { refusedSinceMs: rs.refusedSinceMs };
+    return { kind: 'ReplicaSet', name: rs.name, uid: rs.uid, workload, ready, desired, ...since, demand, claims };
   });
 }
 

@@ -11,7 +11,13 @@ import { isAffectedBy, sharedCauseOf, whyNotRecorded } from '../incidents/pendin
 import { hasCode, ifForbidden, isForbidden, type KubeObject, type Reader } from '../kube/api.ts';
 import { viewNotice } from '../kube/notice.ts';
 import { createOwnerResolver, type Root } from '../kube/owners.ts';
-import { isCleared, type Remediation, type RemediationSpec, viewRemediation } from '../kube/remediation.ts';
+import {
+  isCleared,
+  isKeyedHere,
+  type Remediation,
+  type RemediationSpec,
+  viewRemediation,
+} from '../kube/remediation.ts';
 import { isKnownKind, type Kind } from '../kube/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import { UserError } from '../lib/errors.ts';
@@ -50,7 +56,8 @@ async function openCase(ground: CaseGround, { key, namespace, object }: Incident
   const open = ground.fixes.filter((fix) => !isCleared(fix));
   const trueNow = live.gone ? [] : (incident?.seen ?? []).filter((one) => isTrueNow(one, live, nowMs));
   const [as] = trueNow;
-  const symptomOf = incident && sharedCauseOf(incident, open, as ? trueNow : incident.seen)?.spec.incident.key;
+  const symptomOf =
+    incident && sharedCauseOf(incident, open, ownNamespace, as ? trueNow : incident.seen)?.spec.incident.key;
   const whyNot = as && (await whyNotRecorded(reader, { namespace, object: whole, affected: live.affected }));
   const isQuiet = symptomOf !== undefined || whyNot !== undefined || fixes.some((fix) => open.includes(fix));
   const draft =
@@ -156,7 +163,9 @@ export async function gather(deps: GatherDeps, target: ExplainTarget): Promise<F
   const records = await readRecords(reader, space, ownNamespace);
   const own: IncidentPlace = { key: incidentKey(space, root), namespace: space, object: root };
   const kept = seen.flatMap(({ judged }) => ('place' in judged ? [judged.place] : []));
-  const causes = records.fixes.filter((fix) => !isCleared(fix) && isAffectedBy(fix, space, root)).map(placeOf);
+  const causes = records.fixes
+    .filter((fix) => !isCleared(fix) && isAffectedBy(fix, space, root, ownNamespace))
+    .map(placeOf);
   const places = new Map([own, ...kept, ...causes].map((place) => [place.key, place])).values();
   const ground = { reader, config, ownNamespace, nowMs, fixes: records.fixes, seen };
   const [first, ...others] = await Promise.all([...places].map((place) => openCase(ground, place)));
@@ -226,7 +235,7 @@ async function readRecords(reader: Reader, space: string, ownNamespace: string):
   const fixes = (await Promise.all(spaces.map((one) => list('Remediation', one)))).flat();
   const notices = await list('Notice', ownNamespace);
   return {
-    fixes: fixes.flatMap((one) => viewRemediation(one) ?? []),
+    fixes: fixes.flatMap((one) => viewRemediation(one) ?? []).filter(isKeyedHere),
     notices: notices.flatMap((one) => viewNotice(one) ?? []),
     unread: [...unread],
     isInstalled,

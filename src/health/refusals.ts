@@ -142,12 +142,14 @@ export function quotaHealth(exists: boolean, blocked: readonly BlockedOwner[]): 
   const workloads = new Map(blocked.map((owner) => [owner.workload, owner]));
   const short = [...workloads.values()];
   const hasRoom = short.length > 0 && blocked.every(({ fits }) => fits);
+  const since = blocked.flatMap(({ refusedSinceMs }) => refusedSinceMs ?? []);
   return {
     ...gone,
     gone: false,
     healthy: short.length === 0,
     troubles: short.length > 0 && !hasRoom ? ['QuotaExceeded'] : [],
     hasRoom,
+    ...(since.length > 0 && { brokenSinceMs: Math.min(...since) }),
     why:
       short.length === 0 ? '' : `${short.length} ${short.length === 1 ? 'workload is' : 'workloads are'} refused pods`,
     ready: short.reduce((sum, owner) => sum + owner.ready, 0),

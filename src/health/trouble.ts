@@ -51,6 +51,11 @@ export interface LiveHealth {
   troubles: readonly string[];
   /** For troubles that come and go with every rollout: how long the object that has had it longest has had it. */
   lastingMs?: Readonly<Record<string, number>>;
+  /**
+   * The earliest time in the objects' own status at which it was broken: since then a pod is unready, or an owner is
+   * refused its pods.
+   */
+  brokenSinceMs?: number;
   /** For a quota: the pods that it refused would be accepted now. */
   hasRoom: boolean;
   /** The sum over all its pods. */

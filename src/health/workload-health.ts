@@ -61,12 +61,16 @@ export function workloadHealth(
   const living = pods.filter((pod) => !pod.deleting && !isFinished(pod));
   const containers = living.flatMap((pod) => pod.containers);
   const why = firstTrouble(counts, living);
+  const unreadySince = living.flatMap(({ ready, unreadySinceMs }) =>
+    ready || !unreadySinceMs ? [] : [unreadySinceMs],
+  );
   return {
     healthy: why === '',
     why,
     ready: counts.ready,
     desired: counts.desired,
     ...summed(allTroubles(counts, pods, own, nowMs), nowMs),
+    ...(unreadySince.length > 0 && { brokenSinceMs: Math.min(...unreadySince) }),
     hasRoom: false,
     restarts: containers.reduce((sum, container) => sum + container.restarts, 0),
     longestUptimeMs: longestUptimeMs(containers),

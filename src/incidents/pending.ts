@@ -8,6 +8,7 @@ import { SignalOutcome } from '../signals/signal.ts';
 import { decidePending, type IncidentFacts, isTrueNow } from './decide.ts';
 import type { Episodes } from './episodes.ts';
 import { type Incident, patientAgain, type SeenClass, withSeen } from './incident.ts';
+import { isClusterScoped } from './key.ts';
 import type { Ledger } from './ledger.ts';
 import type { Readings } from './readings.ts';
 import type { Recorder } from './recorder.ts';
@@ -53,26 +54,39 @@ async function isIgnoredByItself(api: Pick<Api, 'get'>, own: string, workload: s
 /** Classes that a workload shows when a shared cause keeps it from its pods: symptoms, not news of its own. */
 const symptomClasses: ReadonlySet<string> = new Set(['RolloutStuck', 'Evicted', 'ProbeFailing']);
 
-/** Pure. Whether this Remediation is of a shared cause that affects the workload: only those list whom they affect. */
-export function isAffectedBy(fix: Remediation, namespace: string, object: { kind: string; name: string }): boolean {
+/**
+ * Pure. Whether this Remediation is of a shared cause that affects the workload: only those list whom they affect.
+ * Somebody who may write one in a namespace must not silence another namespace with it, so only a cluster-scoped cause,
+ * which is in tapfix's own namespace, is believed about workloads of other namespaces.
+ */
+export function isAffectedBy(
+  { metadata, spec, status }: Remediation,
+  namespace: string,
+  object: { kind: string; name: string },
+  ownNamespace: string,
+): boolean {
   const own = `${object.kind}/${object.name}`;
-  const affected = fix.status?.sightings?.affected ?? [];
-  return affected.includes(`${namespace}/${own}`) || (fix.metadata.namespace === namespace && affected.includes(own));
+  const affected = status?.sightings?.affected ?? [];
+  if (metadata.namespace === namespace && affected.includes(own)) return true;
+  const isOfTheCluster = metadata.namespace === ownNamespace && isClusterScoped(spec.incident.object.kind);
+  return isOfTheCluster && affected.includes(`${namespace}/${own}`);
 }
 
 /** Pure. The open shared cause that explains all of these classes; by default all classes of the incident. */
 export function sharedCauseOf(
   incident: Incident,
   open: readonly Remediation[],
+  ownNamespace: string,
   seen: readonly SeenClass[] = incident.seen,
 ): Remediation | undefined {
   if (seen.length === 0 || !seen.every((one) => symptomClasses.has(one.class))) return undefined;
-  return open.find((fix) => isAffectedBy(fix, incident.namespace, incident.object));
+  return open.find((fix) => isAffectedBy(fix, incident.namespace, incident.object, ownNamespace));
 }
 
 interface PendingDeps {
   api: Pick<Api, 'get'>;
   log: Log;
+  ownNamespace: string;
   episodes: Episodes;
   ledger: Ledger;
   readings: Readings;
@@ -90,10 +104,10 @@ const outcomes = {
 const symptomMs = 30_000;
 
 /** Handles an incident whose patience is over: reads the live state again, and records what is still broken. */
-export function createPending({ api, log, episodes, ledger, readings, recorder }: PendingDeps) {
+export function createPending({ api, log, ownNamespace, episodes, ledger, readings, recorder }: PendingDeps) {
   async function judge(incident: Incident, nowMs: number): Promise<Outcome> {
     const { key, namespace, seen, firstSeenMs, lastSeenMs } = incident;
-    const cause = sharedCauseOf(incident, episodes.open());
+    const cause = sharedCauseOf(incident, episodes.open(), ownNamespace);
     if (cause) return explain(incident, cause.spec.incident.key);
     if (incident.symptomOf) {
       episodes.incidents.set(key, patientAgain(incident, nowMs)); // its cause is over: now it is judged by itself
@@ -110,7 +124,7 @@ export function createPending({ api, log, episodes, ledger, readings, recorder }
     // Many signals turn out not to be true: for example, a quota may have refused the pods that a StatefulSet is
     // missing.
     const [first, ...others] = seen.filter((one) => isTrueNow(one, facts.live, nowMs));
-    const behind = first && sharedCauseOf(incident, episodes.open(), [first, ...others]);
+    const behind = first && sharedCauseOf(incident, episodes.open(), ownNamespace, [first, ...others]);
     // A signal that came meanwhile was not judged with the rest.
     if (behind && episodes.incidents.get(key) !== incident) return { againInMs: 0 };
     if (behind) return explain(withSeen(incident, [first, ...others]), behind.spec.incident.key);

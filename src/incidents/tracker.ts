@@ -89,7 +89,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     sightings,
     onRecorded: (failureClass) => deps.onRecorded?.(failureClass),
   });
-  const pending = createPending({ api, log, episodes, ledger, readings, recorder });
+  const pending = createPending({ api, log, ownNamespace, episodes, ledger, readings, recorder });
   const again = createProposeAgain({ api, clock, current, episodes, readings, recorder });
   const open = createOpen({
     api,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KubeObject } from './api.ts';
-import { objectName, plainText, uid } from './remediation.ts';
+import { objectName, plainText, time, uid } from './remediation.ts';
 
 /** The Notice resource: one chat message. Types and CustomResourceDefinition both come from here. */
 export const noticeForms = ['card', 'storm', 'boot', 'reminder', 'system'] as const;
@@ -20,7 +20,7 @@ export type NoticeSpec = z.infer<typeof noticeSpecSchema>;
 export const noticeStatusSchema = z.object({
   message: z.string().max(128).optional(),
   shown: z.string().max(64).optional(),
-  postedAt: z.string().meta({ format: 'date-time' }).optional(),
+  postedAt: time.optional(),
   attempts: z.number().int().min(0).optional(),
   lastError: plainText(1024).optional(),
 });
@@ -41,22 +41,22 @@ export function viewNotice(object: KubeObject): Notice | undefined {
  */
 export const aboutAnnotation = 'tapfix.dev/about';
 
-const time = z.iso.datetime();
+const moment = z.iso.datetime();
 const why = z.enum(['unreachable', 'silent', 'forbidden', 'unauthorized', 'too large', 'failing']);
-const part = z.object({ kind: z.string().max(63), from: time, until: time.optional(), why });
+const part = z.object({ kind: z.string().max(63), from: moment, until: moment.optional(), why });
 
 /**
  * Three cases. `blind`: nothing at all was seen, and that is over. `unseen`: some kinds are not seen, in one namespace
  * or everywhere. `refused`: the configuration was changed but the change is not used, `until` it was changed again.
  */
 const aboutSchema = z.discriminatedUnion('what', [
-  z.object({ what: z.literal('blind'), from: time, until: time, why }),
+  z.object({ what: z.literal('blind'), from: moment, until: moment, why }),
   z.object({
     what: z.literal('unseen'),
     namespace: z.string().max(63).optional(),
     parts: z.array(part).min(1).max(50),
   }),
-  z.object({ what: z.literal('refused'), from: time, until: time.optional(), problem: z.string().max(600) }),
+  z.object({ what: z.literal('refused'), from: moment, until: moment.optional(), problem: z.string().max(600) }),
 ]);
 export type NoticeSubject = z.infer<typeof aboutSchema>;
 export type UnseenPart = z.infer<typeof part>;

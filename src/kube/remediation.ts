@@ -22,7 +22,16 @@ const word = z.string().regex(/^[^\x00-\x20\x7f/]*$/);
 export const objectName = word.min(1).max(253);
 export const uid = word.min(1).max(64);
 const kindName = word.max(63);
-const time = z.string().meta({ format: 'date-time' });
+/**
+ * A time that CEL can parse. The format `date-time` alone also accepts an offset of "+99:99" and a lower-case "t"; the
+ * rules of the resource cannot read those, and would refuse every later update of the record.
+ */
+export const time = z
+  .string()
+  .regex(
+    /^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/,
+  )
+  .meta({ format: 'date-time' });
 
 /** Annotation: the incident existed before the process that proposed this. The value is when that process started. */
 export const foundAtStart = 'tapfix.dev/found-at-start';
@@ -160,6 +169,38 @@ const ours = (annotations: Record<string, string>): Record<string, string> =>
       .map(([key, value]) => [key, beginning(value, 1024)]),
   );
 
+/**
+ * Whether its key names its own namespace. A key is believed only then: a record of another namespace must not hold the
+ * episode of this one. Incidents of cluster-scoped objects are in tapfix's own namespace, and so are their keys.
+ */
+export const isKeyedHere = ({ metadata, spec }: Remediation): boolean =>
+  spec.incident.key.startsWith(`${metadata.namespace ?? ''}/`);
+
+/**
+ * Whether it replaces, repeats or reverses that one. Only a record of the same namespace and the same incident can, and
+ * only if it names exactly that record.
+ */
+const isSuccessorOf = ({ metadata, spec }: Remediation, before: Remediation): boolean =>
+  spec.follows?.uid === before.metadata.uid &&
+  spec.follows.name === before.metadata.name &&
+  metadata.namespace === before.metadata.namespace &&
+  spec.incident.key === before.spec.incident.key;
+
+/** Finds, among these, the one that a Remediation follows. */
+export function predecessorsIn(fixes: readonly Remediation[]): (fix: Remediation) => Remediation | undefined {
+  const byUid = new Map(fixes.map((fix) => [fix.metadata.uid, fix]));
+  return (fix) => {
+    const before = byUid.get(fix.spec.follows?.uid ?? '');
+    return before && isSuccessorOf(fix, before) ? before : undefined;
+  };
+}
+
+/** The uids of those that another one of these follows. */
+export function replacedIn(fixes: readonly Remediation[]): ReadonlySet<string> {
+  const predecessorOf = predecessorsIn(fixes);
+  return new Set(fixes.flatMap((fix) => predecessorOf(fix)?.metadata.uid ?? []));
+}
+
 export const overPhases: readonly Phase[] = ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'];
 const over: ReadonlySet<Phase> = new Set(overPhases);
 
@@ -196,6 +237,11 @@ export const conditionOf = (fix: Remediation, type: string): Condition | undefin
 export const isTrue = (fix: Remediation, type: string): boolean => conditionOf(fix, type)?.status === 'True';
 /** The episode is over: the watcher saw the target healthy for the recovery window. */
 export const isCleared = (fix: Remediation): boolean => isTrue(fix, 'IncidentCleared');
+/**
+ * The controller's own condition: since when it has known that the episode is over. Retention counts from it, and never
+ * from a time that the watcher wrote.
+ */
+export const seenCleared = 'SeenCleared';
 /** Recorded by the watcher for a person in chat, not by that person's own Kubernetes identity. */
 export const isAttested = (by: string | undefined): boolean => /^(telegram|slack):/.test(by ?? '');
 

@@ -275,7 +275,7 @@ export interface ReplicaSetView {
   createdAtMs: number;
   /** The message of the condition ReplicaFailure, when its pods are refused. */
   createFailure?: string;
-  /** When that began. */
+  /** Since when; the condition stays the same while one try after another fails. */
   refusedSinceMs?: number;
 }
 
@@ -361,7 +361,7 @@ export function viewReplicaSet(object: KubeObject): ReplicaSetView | undefined {
   if (owner) view.owner = owner;
   if (failure?.status === 'True') {
     view.createFailure = failure.message;
-    view.refusedSinceMs = failure.sinceMs;
+    if (failure.sinceMs > 0) view.refusedSinceMs = failure.sinceMs;
   }
   return view;
 }

@@ -92,6 +92,10 @@ const propose: Policy = {
       expression: 'object.spec.proposedBy == request.userInfo.username',
       messageExpression: `'spec.proposedBy must be who creates it, "' + request.userInfo.username + '", not "' + object.spec.proposedBy + '"'`,
     },
+    {
+      expression: "object.spec.incident.key.startsWith(request.namespace + '/')",
+      messageExpression: `'spec.incident.key must begin with its own namespace, "' + request.namespace + '/", not "' + object.spec.incident.key + '"'`,
+    },
   ],
 };
 

@@ -5,6 +5,7 @@ import {
   type IncidentRecord,
   isCleared,
   phaseOf,
+  predecessorsIn,
   type Remediation,
   type RemediationSpec,
 } from '../kube/remediation.ts';
@@ -101,8 +102,9 @@ function allowedAction({ derived, earlier, notifyOnly, nowMs }: RecordFacts) {
 function timesInAnHour(earlier: readonly Remediation[], type: string, nowMs: number): number {
   const isRecent = ({ metadata }: Remediation): boolean =>
     nowMs - Date.parse(metadata.creationTimestamp) < recurrenceMs;
+  const predecessorOf = predecessorsIn(earlier);
   const before = earlier.filter(
-    (fix) => recurrence([fix], type, nowMs) || (!fix.spec.follows && isCleared(fix) && isRecent(fix)),
+    (fix) => recurrence([fix], type, nowMs) || (!predecessorOf(fix) && isCleared(fix) && isRecent(fix)),
   );
   return before.length + 1;
 }

@@ -81,6 +81,8 @@ interface OfflineFacts {
   live: LiveHealth;
   /** Recorded Remediations of shared causes that are not over. */
   openCauses: readonly Remediation[];
+  /** tapfix's own namespace. */
+  ownNamespace: string;
   config: Config;
   nowMs: number;
   /** When the recording ends; what came after it is unknown. */
@@ -114,9 +116,12 @@ export function nextStep({ incident, fix }: Open, facts: OfflineFacts): OfflineS
 /** Not seen again, within the recording, for long enough to mean something. */
 const isSilent = ({ lastMs, forMs }: SeenClass, untilMs: number): boolean => untilMs - lastMs >= silenceMs(forMs);
 
-function stepOfPending(incident: Incident, { live, openCauses, config, nowMs, untilMs }: OfflineFacts): OfflineStep {
+function stepOfPending(
+  incident: Incident,
+  { live, openCauses, ownNamespace, config, nowMs, untilMs }: OfflineFacts,
+): OfflineStep {
   if (nowMs < incident.dueMs) return { do: 'wait', untilMs: incident.dueMs };
-  const cause = sharedCauseOf(incident, openCauses);
+  const cause = sharedCauseOf(incident, openCauses, ownNamespace);
   if (cause) {
     const symptomOf = cause.spec.incident.key;
     return { do: 'explain', incident: { ...incident, symptomOf }, untilMs: nowMs + symptomMs };

@@ -116,7 +116,7 @@ export function replay({ events, unreadable }: Recording, config: Config, ownNam
   function judge(key: string): void {
     const one = open.get(key)!;
     const live = future.read(key, one.incident.seen, nowMs);
-    act(key, one, nextStep(one, { live, openCauses: openCauses(), config, nowMs, untilMs }));
+    act(key, one, nextStep(one, { live, openCauses: openCauses(), ownNamespace, config, nowMs, untilMs }));
   }
 
   function act(key: string, one: Open, step: OfflineStep): void {

@@ -6,18 +6,22 @@ import { readHealth } from '../../src/diagnosis/health.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { composeMessage } from '../../src/notices/cards/compose.ts';
 import { derive } from '../../src/proposals/derive.ts';
+import { classOf } from '../../src/signals/classes.ts';
 import { aStreet, blockedByQuota, comeUp, crashLoop, failedCreate, podSignal, type Process, type Street, unblock } from '../support/street.ts';
+import { aChat, aConfig } from '../support/config.ts';
 import { compareWords } from './compare.ts';
 import { aContext } from './scenes.ts';
 
 /** The other golden files begin with a Remediation written by hand; these begin with a broken cluster. */
+const ada = { name: 'Ada', telegram: 123456789, kubernetesGroups: [] };
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 function startController({ server, clock, config, fixes }: Street, { history }: Process) {
   server.seed('ServiceAccount', 'tapfix', { metadata: { name: writerAccount } });
   const api = server.client();
   const deps = { api, clock, log: silent, current: () => config, namespace: 'tapfix', history, readHealth, derive };
-  const controller = createController({ ...deps, isOurs: () => true });
+  const patienceMs = (failureClass: string): number => classOf(failureClass, config).forMs;
+  const controller = createController({ ...deps, patienceMs, isOurs: () => true });
   const tell = (): void => controller.onFixes(structuredClone(fixes()));
   tell();
   void controller.run(new AbortController().signal);
@@ -50,7 +54,7 @@ async function approve(street: Street, controller: { tell(): void }): Promise<vo
 }
 
 async function crashing(isGoodOneKnown: boolean) {
-  const street = aStreet();
+  const street = aStreet({ channels: aChat, approval: { ...aConfig().approval, approvers: [ada] } });
   const { goodRevision } = crashLoop(street);
   const process = street.start();
   const view = { uid: goodRevision, desired: 1, available: 1 } as never;
@@ -78,7 +82,7 @@ test('from a crashing revision to the card that offers nothing', async () => {
 });
 
 test('from a quota to the card that offers its deletion, to green', async () => {
-  const street = aStreet();
+  const street = aStreet({ channels: aChat, approval: { ...aConfig().approval, approvers: [ada] } });
   blockedByQuota(street, ['api', 'web']);
   const process = street.start();
   for (const name of ['api', 'web']) process.onSignal(failedCreate(street, name));

@@ -1,5 +1,10 @@
 import { actionNames, type Config } from '../../src/config/schema.ts';
 
+/** A chat in which Ada, whom the configuration below lists, can approve. */
+export const aChat: Config['channels'] = {
+  telegram: { chat: '-100500', routes: [], apiRoot: 'https://api.telegram.org' },
+};
+
 /** A valid configuration; each test names only what it is about. */
 export const aConfig = (over: Partial<Config> = {}): Config => ({
   cluster: 'prod-eu',

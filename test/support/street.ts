@@ -123,6 +123,8 @@ const short = (replicas: number) => ({ ...good(replicas), readyReplicas: 0, avai
 export const refusal = (quota: string): string =>
   `pods "x" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=1, limited: pods=1`;
 
+const refused = { type: 'ReplicaFailure', status: 'True', message: refusal('tight') };
+
 /** A quota for one pod, and the pod that has taken it. */
 export function fullQuota(server: FakeServer, namespace = 'shop', name = 'tight') {
   server.seed('Pod', namespace, { metadata: { name: 'resident' }, status: { phase: 'Running' } });
@@ -143,7 +145,7 @@ export function blockedByQuota({ server }: Pick<Street, 'server'>, names: readon
     server.seed('ReplicaSet', namespace, {
       metadata: { name: `${name}-7d9f8b6c5d`, labels: { app: name }, ownerReferences: [owner] },
       spec: { replicas: 2 },
-      status: { replicas: 0, conditions: [{ type: 'ReplicaFailure', status: 'True', message: refusal('tight') }] },
+      status: { replicas: 0, conditions: [{ ...refused, lastTransitionTime: metadata.creationTimestamp }] },
     });
   }
 }
@@ -155,7 +157,7 @@ export function unblock({ server }: Street, name: string, namespace = 'shop'): v
 }
 
 export function block({ server }: Street, name: string): void {
-  const conditions = [{ type: 'ReplicaFailure', status: 'True', message: refusal('tight') }];
+  const conditions = [refused];
   server.change('ReplicaSet', 'shop', `${name}-7d9f8b6c5d`, { status: { replicas: 0, conditions } });
   server.change('Deployment', 'shop', name, { status: { ...short(2), replicas: 0, updatedReplicas: 0 } });
 }

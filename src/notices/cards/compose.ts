@@ -1,5 +1,5 @@
 import type { NoticeSpec } from '../../kube/notice.ts';
-import type { Remediation } from '../../kube/remediation.ts';
+import { type Remediation, replacedIn } from '../../kube/remediation.ts';
 import { encodePage } from '../payload.ts';
 import {
   againButton,
@@ -187,7 +187,7 @@ function restOf(more: number, all: number, { notice }: MessageContext): Pick<Mes
 
 /** A successor's card also covers the one it replaces. */
 export function withoutReplaced(members: readonly Remediation[]): Remediation[] {
-  const replaced = new Set(members.map((fix) => fix.spec.follows?.uid));
+  const replaced = replacedIn(members);
   return members.filter((fix) => !replaced.has(fix.metadata.uid));
 }
 

@@ -1,18 +1,13 @@
 import type { ChannelName } from '../../channels/channel.ts';
 import type { Approver, Config } from '../../config/schema.ts';
-import { matchesAny } from '../../lib/glob.ts';
+import { chatIdOf, mayDecideIn } from '../../config/selection.ts';
 
-const idIn = (approver: Approver, channel: ChannelName): string | undefined => {
-  const id = channel === 'telegram' ? approver.telegram : channel === 'slack' ? approver.slack : undefined;
-  return id === undefined ? undefined : `${channel}:${id}`;
-};
+const idIn = (approver: Approver, channel: ChannelName): string | undefined =>
+  channel === 'console' ? undefined : chatIdOf(approver, channel);
 
 /** The entries in the list of approvers for this person. The configuration allows one. */
 export const entriesOf = (config: Config, channel: ChannelName, by: string): Approver[] =>
   config.approval.approvers.filter((approver) => idIn(approver, channel) === by);
-
-export const mayDecideIn = (approver: Approver, namespace: string): boolean =>
-  approver.namespaces === undefined || matchesAny(approver.namespaces, namespace);
 
 /** Somebody who reads this channel may decide here. At the console that is whoever sits there. */
 export const someoneMayApprove = (config: Config, channel: ChannelName, namespace: string): boolean =>

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import type { Notice } from '../../kube/notice.ts';
-import { conditionOf, type Remediation, snoozedUntil, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
+import {
+  conditionOf,
+  predecessorsIn,
+  type Remediation,
+  replacedIn,
+  snoozedUntil,
+  snoozedUntilMs,
+  whoIsOnIt,
+} from '../../kube/remediation.ts';
 import { isUnattended, needsSomebody, shownPhase } from '../cards/head.ts';
 
 /** Why somebody gets a reminder: nobody answered, a snooze is over, or the fix failed. */
@@ -60,7 +68,7 @@ function remindersOf(card: Notice, facts: ReminderFacts): Planned[] {
   const postedAtMs = Date.parse(card.status?.postedAt ?? '');
   if (!['card', 'boot', 'storm'].includes(card.spec.form) || !card.status?.message || !(postedAtMs > 0)) return [];
   const known = card.spec.members.flatMap(({ uid }) => facts.fix(uid) ?? []);
-  const replaced = new Map(known.map((fix) => [fix.spec.follows?.uid, fix]));
+  const replaced = replacedIn(known);
   const members = known.filter((fix) => !replaced.has(fix.metadata.uid) && !facts.isMuted(fix));
   return [
     ...unanswered(card, members, known, postedAtMs, facts),
@@ -76,8 +84,11 @@ function unanswered(
   postedAtMs: number,
   { nowMs, reminderMs }: ReminderFacts,
 ): Planned[] {
-  const wasTaken = ({ spec }: Remediation): boolean =>
-    known.some((fix) => fix.metadata.uid === spec.follows?.uid && whoIsOnIt(fix) !== undefined);
+  const predecessorOf = predecessorsIn(known);
+  const wasTaken = (fix: Remediation): boolean => {
+    const before = predecessorOf(fix);
+    return before !== undefined && whoIsOnIt(before) !== undefined;
+  };
   const atMs = (fix: Remediation): number =>
     Math.max(postedAtMs, Date.parse(fix.metadata.creationTimestamp)) + reminderMs;
   const waiting = reminderMs > 0 ? members.filter((fix) => isUnanswered(fix) && !wasTaken(fix)) : [];

@@ -1,5 +1,5 @@
 import type { Notice } from '../../kube/notice.ts';
-import { type Remediation, severityRank } from '../../kube/remediation.ts';
+import { predecessorsIn, type Remediation, severityRank } from '../../kube/remediation.ts';
 import { inOrder } from '../cards/head.ts';
 import { samePlace } from './route.ts';
 import { type GroupFacts, membersOf, roomIn, startOf, type MessageStep, type Waiting } from './waiting.ts';
@@ -21,7 +21,7 @@ const isRecent = (atMs: number, { nowMs }: GroupFacts): boolean => Math.abs(nowM
  * first seen just now, so for posted ones the age comes from the resource.
  */
 function isNew(fix: Remediation, facts: GroupFacts): boolean {
-  if (fix.spec.follows || startOf(fix) !== undefined) return false;
+  if (startOf(fix) !== undefined || (fix.spec.follows && predecessorsIn(facts.fixes)(fix))) return false;
   const createdMs = Date.parse(fix.metadata.creationTimestamp ?? '');
   const { firstMs } = facts.seen(fix);
   return isRecent(Number.isFinite(createdMs) ? Math.min(firstMs, createdMs) : firstMs, facts);

@@ -1,5 +1,12 @@
 import type { Notice } from '../../kube/notice.ts';
-import { foundAtStart, isOver, type Remediation, severityRank } from '../../kube/remediation.ts';
+import {
+  foundAtStart,
+  isOver,
+  predecessorsIn,
+  type Remediation,
+  replacedIn,
+  severityRank,
+} from '../../kube/remediation.ts';
 import { isRehearsed } from '../cards/card-context.ts';
 import { isUnattended } from '../cards/head.ts';
 import { mostMembers } from '../outbox/notice-body.ts';
@@ -98,7 +105,7 @@ export interface Waiting {
 }
 
 export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readonly MessageStep[]): Waiting[] {
-  const replaced = replacedIn(facts);
+  const replaced = replacedIn(facts.fixes);
   const places: Waiting[] = [];
   for (const fix of facts.fixes) {
     if (!isWorthPosting(fix) || replaced.has(fix.metadata.uid)) continue;
@@ -116,9 +123,6 @@ export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readon
   }
   return places;
 }
-
-const replacedIn = ({ fixes }: GroupFacts): ReadonlySet<string | undefined> =>
-  new Set(fixes.map((fix) => fix.spec.follows?.uid));
 
 /**
  * A Remediation that ended before it was posted is not posted, unless the workload is still broken: late is better than
@@ -146,7 +150,7 @@ const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, posted: Po
  * old one was not sent yet.
  */
 export function joins(facts: GroupFacts, posted: Posted): MessageStep[] {
-  const successors = facts.fixes.filter((fix) => fix.spec.follows);
+  const successors = facts.fixes.filter(predecessorsIn(facts.fixes));
   return facts.notices.filter(isNoReminder).flatMap((notice): MessageStep[] => {
     const hasLeft = facts.postedAtMs(notice) !== undefined || facts.isPosting(notice);
     const before = membersOf(notice, facts);
@@ -168,7 +172,7 @@ export function joins(facts: GroupFacts, posted: Posted): MessageStep[] {
 
 /** Everything that one start found broken goes into one message, each member when its patience is over. */
 export function bootJoins(facts: GroupFacts, posted: Posted): MessageStep[] {
-  const replaced = replacedIn(facts);
+  const replaced = replacedIn(facts.fixes);
   const isReady = (fix: Remediation): boolean =>
     startOf(fix) !== undefined &&
     isWorthPosting(fix) &&

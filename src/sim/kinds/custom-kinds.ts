@@ -143,7 +143,19 @@ function checkScalar(value: unknown, schema: Schema, path: string): FieldProblem
 const patternsOf = ({ pattern, allOf = [] }: Schema): string[] =>
   [pattern, ...(allOf as Schema[]).map((one) => one['pattern'])].filter((one) => typeof one === 'string');
 
-/** Whether this is a time of RFC 3339. */
-const isTime = (value: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(value) &&
-  !Number.isNaN(Date.parse(value));
+/**
+ * Whether the API server takes this for a date-time: a day of the calendar and a time of that day. It accepts lower-case
+ * letters and any offset, even "+99:99".
+ * https://github.com/kubernetes/kube-openapi/blob/master/pkg/validation/strfmt/time.go (IsDateTime)
+ */
+function isTime(value: string): boolean {
+  const [, day = '', hour = '', minute = '', second = ''] =
+    /^(\d{4}-\d{2}-\d{2})t(\d{2}):(\d{2}):(\d{2})(\.\d+)?(z|[+-]\d{2}:\d{2})$/.exec(value.toLowerCase()) ?? [];
+  return isDay(day) && hour <= '23' && minute <= '59' && second <= '59';
+}
+
+/** "2026-02-31" is no day: written again, it is another one. */
+function isDay(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+}

@@ -38,7 +38,77 @@ const condition = {
   lastTransitionTime: '2026-11-16T10:00:00Z',
 };
 
+const good = '2026-11-16T10:00:00Z';
+const withApproval = (at: string) => ({ approval: { state: 'Pending', at } });
+const withCondition = (lastTransitionTime: string) => ({ conditions: [{ ...condition, lastTransitionTime }] });
+
+/** Every time in the spec. */
+const specTimes: Record<string, (at: string) => object> = {
+  'spec.incident.firstSeen': (firstSeen) => ({ incident: { ...incident, firstSeen } }),
+  'spec.approval.at': withApproval,
+};
+/** Every time in the status. */
+const statusTimes: Record<string, (at: string) => object> = {
+  'status.conditions[0].lastTransitionTime': withCondition,
+  'status.preview.at': (at) => ({ preview: { diff: '', targetHash: '', at } }),
+  'status.execution.startedAt': (startedAt) => ({ execution: { startedAt } }),
+  'status.execution.appliedAt': (appliedAt) => ({ execution: { appliedAt } }),
+  'status.sightings.lastSeen': (lastSeen) => ({ sightings: { count: 1, lastSeen } }),
+};
+
+/** The format date-time accepts all of these but the last three; CEL cannot parse them, so every later update would fail. */
+const wedging = [
+  '2026-01-01T10:00:00+99:99',
+  '2026-01-01T10:00:00+24:00',
+  '2026-01-01T10:00:00-10:60',
+  '2026-01-01t10:00:00z',
+  '2026-01-01T24:00:00Z',
+  '2026-13-01T10:00:00Z',
+  '2026-02-31T10:00:00Z',
+];
+const readable = ['2026-11-16T10:00:00.123Z', '2026-11-16T10:00:00.123456789+05:30', '2026-11-16T10:00:00-23:59', good];
+
+/** The field of the refusal, so that nothing else is refused by mistake. */
+async function refusesTime(field: string, write: (at: string) => Promise<unknown>): Promise<void> {
+  for (const at of wedging) {
+    const error = await refusal(write(at));
+    assert.equal(word(error), '422 Invalid', `${field}: ${at}`);
+    assert.ok(error.message.includes(`${field}: Invalid value: "${at}"`), error.message);
+  }
+}
+
 export const custom: Facts = {
+  'a time that CEL cannot parse is 422 Invalid in every field of the spec': async (ground) => {
+    for (const [field, withTime] of Object.entries(specTimes))
+      await refusesTime(field, (at) => fix(ground, withTime(at)));
+  },
+  'nor does any field of the status take one, and the record can still be written': async (ground) => {
+    const { status } = await fix(ground);
+    for (const [field, withTime] of Object.entries(statusTimes)) {
+      await refusesTime(field, (at) => status(withTime(at)));
+      await status(withTime(good));
+    }
+    assert.equal((await status({ phase: 'Noticed' })).status?.phase, 'Noticed');
+  },
+  'nor a Notice that was posted': async (ground) => {
+    const { ref } = await notice(ground);
+    const posted = (postedAt: string) =>
+      ground.api.patch<Thing>({ ...ref, subresource: 'status' }, 'merge', { status: { postedAt } });
+    await refusesTime('status.postedAt', posted);
+    for (const at of readable) await posted(at);
+  },
+  'a time is taken with and without fractions, in every zone, and the record can be written after it': async (
+    ground,
+  ) => {
+    for (const at of readable) {
+      const made = Object.assign({}, ...Object.values(specTimes).map((withTime) => withTime(at)));
+      const { ref, status } = await fix(ground, made);
+      for (const withTime of Object.values(statusTimes)) await status(withTime(at));
+      const metadata = { annotations: { 'tapfix.dev/acknowledged-by': who } };
+      const written = await ground.api.patch<Remediation>(ref, 'merge', { metadata });
+      assert.equal(written.spec.incident.firstSeen, at);
+    }
+  },
   'what was left out of a Remediation is filled in': async (ground) => {
     const { spec } = (await fix(ground)).made;
     assert.deepEqual(spec.approval, { state: 'Pending' });

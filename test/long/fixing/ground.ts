@@ -10,9 +10,10 @@ import { createFeed } from '../../../src/kube/feed.ts';
 import { createStore } from '../../../src/kube/store.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
 import { derive } from '../../../src/proposals/derive.ts';
+import { classOf } from '../../../src/signals/classes.ts';
 import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
 import { createFullSim } from '../../sim/full-sim.ts';
-import { aConfig } from '../../support/config.ts';
+import { aChat, aConfig } from '../../support/config.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { incidentOf, type Shape } from './shapes.ts';
 
@@ -73,7 +74,7 @@ export async function aGround(
   });
   const { api } = sim;
   void sim.start(end.signal);
-  const config = aConfig();
+  const config = aConfig({ channels: aChat });
   config.recovery = { stableFor: 30_000, timeout: timeoutMs };
   for (const name of [...shapeIn.keys(), 'tapfix'])
     await api.create({ kind: 'Namespace' }, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -102,6 +103,7 @@ export async function aGround(
       isOurs: () => true,
       api: own,
       readHealth,
+      patienceMs: (failureClass) => classOf(failureClass, config).forMs,
       derive,
       ...(judge && { judge }),
     });

@@ -186,6 +186,7 @@ test('a successor alone wakes what it replaces', async () => {
     ...deps,
     isOurs: () => true,
     readHealth: never,
+    patienceMs: () => 0,
     derive: async () => undefined,
   });
   controller.onFixes([structuredClone(fix())]);

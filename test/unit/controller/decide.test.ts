@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ActionPlan } from '../../../src/actions/action.ts';
+import type { Config } from '../../../src/config/schema.ts';
 import { beginExecution, type ControlFacts, type ControlStep, decide } from '../../../src/controller/decide.ts';
 import { type Condition, type Phase, type Remediation, transitions } from '../../../src/kube/remediation.ts';
 import { iso } from '../../../src/lib/clock.ts';
-import { aConfig } from '../../support/config.ts';
+import { aChat, aConfig } from '../../support/config.ts';
 import { aFix as aWholeFix, condition } from '../../support/fixes.ts';
 import { aFix, health, undoWorld } from './world.ts';
+
+/** Ada, Telegram's 7, may approve everywhere; Ben, Slack's U012AB3CD, in team-b and in shop. */
+const ben = { name: 'Ben', slack: 'U012AB3CD', namespaces: ['team-b', 'shop'], kubernetesGroups: [] };
+const slack = { channel: 'C0123456789', routes: [], apiUrl: 'https://slack.com/api/' };
+const { approval } = aConfig();
+const bothListed = { ...approval, approvers: [...approval.approvers, ben] };
+const inChat = (over: Partial<Config> = {}): Config =>
+  aConfig({ channels: { ...aChat, slack }, approval: bothListed, ...over });
 
 const bornMs = Date.parse('2026-11-16T03:12:00Z');
 const minute = 60_000;
@@ -80,6 +89,10 @@ function spoken(step: ControlStep, nowMs: number): string {
 
 const yes = { state: 'Approved', by: 'telegram:7' };
 const byUser = { state: 'Approved', by: 'ada@example.com' };
+const bySlack = { state: 'Approved', by: 'slack:U012AB3CD' };
+const stranger = { state: 'Approved', by: 'telegram:8' };
+const short: Partial<ControlFacts> = { patienceMs: 120_000 };
+const lasting = (ms: number) => health({ healthy: false, lastingMs: { CrashLoop: ms } });
 const no = { state: 'Rejected', by: 'telegram:7', note: 'known' };
 const on = (over: Partial<Case>, want: string): Case => ({ want, ...over });
 const approved = (want: string, over: Partial<Case> = {}): Case => ({
@@ -111,6 +124,14 @@ const cases: Record<string, Case> = {
   'a new one with an action is proposed': on({}, 'Proposed'),
   'a new one without an action is noticed': on({ action: false }, 'Noticed(NothingSafeToPropose)'),
   'one that is being deleted is left alone': on({ metadata: { deletionTimestamp: iso(bornMs) } }, 'nothing'),
+
+  'over and cleared: the controller writes down when it saw that': on(
+    { phase: 'Recovered', conditions: [is('IncidentCleared')] },
+    'note cleared',
+  ),
+  'whatever became of it': on({ phase: 'Rejected', conditions: [is('IncidentCleared')] }, 'note cleared'),
+  once: on({ phase: 'Recovered', conditions: [is('IncidentCleared'), is('SeenCleared')] }, 'nothing'),
+  'over, and the trouble lasts': on({ phase: 'Recovered' }, 'nothing'),
 
   'noticed stays': on({ phase: 'Noticed', action: false }, 'nothing'),
   'noticed has no ttl': on({ phase: 'Noticed', action: false, afterMs: 100 * minute }, 'nothing'),
@@ -168,6 +189,70 @@ const cases: Record<string, Case> = {
     afterMs: 10 * minute + 1,
     facts: { live: health({ longestUptimeMs: 360_000 }), stable: stable(bornMs + minute) },
   }),
+  'an approval by a chat user whom our configuration does not list: wait for its reload': approved(
+    `wait ${2 * minute}`,
+    { approval: stranger, afterMs: minute },
+  ),
+  'listed after the reload: applying': approved('Applying', { approval: yes, afterMs: 3 * minute }),
+  'still not listed after three minutes': approved('Failed(NotAnApprover)', {
+    approval: stranger,
+    afterMs: 3 * minute,
+  }),
+  'listed for another namespace only': approved('Failed(NotAnApprover)', {
+    approval: bySlack,
+    afterMs: 3 * minute,
+    facts: { config: inChat({ approval: { ...approval, approvers: [{ ...ben, namespaces: ['team-b'] }] } }) },
+  }),
+  'listed, but our configuration has no channel of that kind': approved('Failed(NotAnApprover)', {
+    approval: bySlack,
+    afterMs: 3 * minute,
+    facts: { config: inChat({ channels: aChat }) },
+  }),
+  'the id of an approver in the other channel': approved('Failed(NotAnApprover)', {
+    approval: { state: 'Approved', by: 'slack:7' },
+    afterMs: 3 * minute,
+  }),
+  'listed in Slack, and Slack is configured': approved('Applying', { approval: bySlack }),
+  'a Kubernetes user is on no list': approved('Applying', { approval: byUser }),
+
+  'attested, and its class is patient: by the object’s own times': approved('wait 1000', {
+    facts: { ...short, live: lasting(119_999) },
+  }),
+  'its patience is over': approved('Applying', { facts: { ...short, live: lasting(120_000) } }),
+  'a proposal of long ago does not make a pod that has just started old': approved('wait 1000', {
+    conditions: [...rehearsed, is('Approved'), is('Proposed', 'True', bornMs - 60 * minute)],
+    facts: { ...short, live: lasting(3_000) },
+  }),
+  'without a time in its status: from our own first look': approved('wait 1000', {
+    conditions: [...rehearsed, is('Approved'), is('Proposed', 'True', bornMs - 119_999)],
+    facts: short,
+  }),
+  'which is long enough ago': approved('Applying', {
+    conditions: [...rehearsed, is('Approved'), is('Proposed', 'True', bornMs - 120_000)],
+    facts: short,
+  }),
+  'or from when its pod became unready': approved('Applying', {
+    conditions: [...rehearsed, is('Approved'), is('Proposed')],
+    facts: { ...short, live: health({ healthy: false, brokenSinceMs: bornMs - 120_000 }) },
+  }),
+  'patience does not use up the approval': approved('Applying', {
+    afterMs: 12 * minute,
+    facts: { ...short, live: lasting(120_000) },
+  }),
+  'but it does not wait for ever': approved('Failed(TooLate)', {
+    afterMs: 12 * minute + 1,
+    facts: { ...short, live: lasting(1_000) },
+  }),
+  'a Kubernetes user need not be patient': approved('Applying', {
+    approval: byUser,
+    facts: { ...short, live: lasting(1_000) },
+  }),
+  'nor does the patience of a class lengthen a Kubernetes user’s approval': approved('Failed(TooLate)', {
+    approval: byUser,
+    afterMs: 10 * minute + 1,
+    facts: short,
+  }),
+
   'attested but not confirmed': approved('Failed(NotConfirmed)', { conditions: unconfirmed }),
   'an unnamed approver counts as attested': approved('Failed(NotConfirmed)', {
     approval: { state: 'Approved' },
@@ -216,7 +301,7 @@ const cases: Record<string, Case> = {
     status: { preview: { diff: '', targetHash: 'h', at: iso(bornMs + 1) } },
   }),
   'an action that is no longer allowed': approved('Failed(NotAllowed)', {
-    facts: { config: aConfig({ actions: { allow: [] } }) },
+    facts: { config: inChat({ actions: { allow: [] } }) },
   }),
   'a failed rehearsal': approved('Failed(RehearsalFailed)', {
     conditions: [is('Rehearsed', 'False'), is('Confirmed'), is('Approved')],
@@ -286,7 +371,7 @@ const cases: Record<string, Case> = {
   ),
   'applying, taken up again, no longer allowed': applying('Failed(NotAllowed)', {
     trace: 'untouched',
-    config: aConfig({ actions: { allow: [] } }),
+    config: inChat({ actions: { allow: [] } }),
   }),
   'applying, taken up again, protected by now': applying('Failed(ProtectedNamespace)', {
     trace: 'untouched',
@@ -322,14 +407,14 @@ describe('decide', () => {
   for (const [name, of] of Object.entries(cases)) {
     test(name, () => {
       const nowMs = bornMs + (of.afterMs ?? 0);
-      const step = decide({ fix: build(of), nowMs, config: aConfig(), ...of.facts });
+      const step = decide({ fix: build(of), nowMs, config: inChat(), ...of.facts });
       assert.equal(spoken(step, nowMs), of.want);
       if (step.do === 'move') assert.ok(transitions[of.phase ?? ''].includes(step.phase), 'a transition that exists');
     });
   }
 
   test('applying persists the snapshot and the window, which for a crash loop is twice its uptime', () => {
-    const step = decide({ fix: build(approved('')), nowMs: bornMs, config: aConfig(), ...ready });
+    const step = decide({ fix: build(approved('')), nowMs: bornMs, config: inChat(), ...ready });
     assert.deepEqual(step.do === 'move' && step.execution, {
       startedAt: iso(bornMs),
       before: '{}',
@@ -344,7 +429,7 @@ describe('decide', () => {
     const step = decide({
       fix: build({ phase: 'Proposed', approval: no, want: '' }),
       nowMs: bornMs,
-      config: aConfig(),
+      config: inChat(),
     });
     assert.equal(step.do === 'move' && step.message, 'rejected by telegram:7: known');
   });

@@ -45,6 +45,7 @@ function anExecutor(fresh: (fix: Remediation) => Remediation | undefined = (fix)
     current: aConfig,
     namespace: 'tapfix',
     history: createHistory(),
+    patienceMs: () => 0,
   };
   const never = async () => assert.fail('not asked for');
   const executor = createExecutor({

@@ -237,6 +237,7 @@ for (const [name, { phase, name: target = 'checkout', quota }, want] of busy as 
       current: () => config,
       namespace: 'tapfix',
       history: createHistory(),
+      patienceMs: () => 0,
     };
     const never = async () => assert.fail('not asked for');
     const facts = await gather({ ...deps, readHealth: async () => health({ healthy: false }), derive: never }, fix, {

@@ -16,6 +16,7 @@ test('a rehearsal holds its rights under the same lock', async () => {
     current: () => config,
     namespace: 'tapfix',
     history: createHistory(),
+    patienceMs: () => 0,
   };
   const lock = <T>(work: () => Promise<T>): Promise<T> => (did.push('lock'), work());
   const withRights: WithRights = (_fix, _role, work) => (did.push('rights'), work(server.client()));

@@ -15,12 +15,14 @@ const kept = (name: string, endedAgoMs: number | undefined, over: Partial<Kept> 
   uid: `uid-${name}`,
   resourceVersion: '1',
   isOurs: true,
+  incident: 'shop/Deployment/checkout',
   follows: undefined,
   ended: endedAgoMs === undefined ? undefined : { sinceMs: nowMs - endedAgoMs, notBeforeMs: 0 },
   ...over,
 });
 const names = (all: readonly Kept[]): string[] => overdue(all, retentionMs, nowMs).map(({ name }) => name);
 const week = retentionMs;
+const follows = { name: 'first', uid: 'uid-first' };
 const many = (count: number, agoMs: number, namespace = 'shop'): Kept[] =>
   Array.from({ length: count }, (_, n) => kept(`${namespace}-${n}`, agoMs + n, { namespace }));
 
@@ -36,12 +38,22 @@ const cases: { name: string; all: Kept[]; want: string[] }[] = [
   },
   {
     name: 'one that is open follows it',
-    all: [kept('first', week), kept('next', undefined, { follows: { uid: 'uid-first' } })],
+    all: [kept('first', week), kept('next', undefined, { follows })],
     want: [],
   },
   {
+    name: 'one of another namespace says that it follows it',
+    all: [kept('first', week), kept('next', undefined, { follows, namespace: 'mail' })],
+    want: ['first'],
+  },
+  {
+    name: 'one of another incident says that it follows it',
+    all: [kept('first', week), kept('next', undefined, { follows, incident: 'shop/Deployment/web' })],
+    want: ['first'],
+  },
+  {
     name: 'one that is over follows it',
-    all: [kept('first', week), kept('next', 1, { follows: { uid: 'uid-first' } })],
+    all: [kept('first', week), kept('next', 1, { follows })],
     want: ['first'],
   },
   { name: 'two hundred are not too many', all: many(mostPerNamespace, 1), want: [] },
@@ -71,28 +83,39 @@ const fixWith = (phase: string, ...conditions: object[]): Remediation =>
   ({ metadata: {}, spec: {}, status: { phase, conditions } }) as unknown as Remediation;
 const ends: [string, Remediation, Kept['ended']][] = [
   [
-    'recovered and cleared: since it was cleared',
-    fixWith('Recovered', at(5_000, 'Recovered'), at(9_000, 'IncidentCleared')),
+    'recovered and cleared: since the controller saw that, whatever the watcher wrote',
+    fixWith('Recovered', at(5_000, 'Recovered'), at(0, 'IncidentCleared'), at(9_000, 'SeenCleared')),
     { sinceMs: 9_000, notBeforeMs: 0 },
   ],
+  ['cleared, and not seen by the controller', fixWith('Recovered', at(0, 'IncidentCleared')), undefined],
   ['rejected, and the trouble lasts', fixWith('Rejected', at(5_000, 'Rejected')), undefined],
-  ['cleared, and not over yet', fixWith('Applied', at(9_000, 'IncidentCleared')), undefined],
-  ['no longer cleared', fixWith('Resolved', at(9_000, 'IncidentCleared', 'False')), undefined],
+  ['cleared, and not over yet', fixWith('Applied', at(9_000, 'IncidentCleared'), at(9_000, 'SeenCleared')), undefined],
+  [
+    'no longer cleared',
+    fixWith('Resolved', at(9_000, 'IncidentCleared', 'False'), at(9_000, 'SeenCleared')),
+    undefined,
+  ],
   [
     'failed after it was applied: half an hour more',
-    fixWith('Failed', at(1_000, 'Applied'), at(5_000, 'Failed'), at(9_000, 'IncidentCleared')),
+    fixWith(
+      'Failed',
+      at(1_000, 'Applied'),
+      at(5_000, 'Failed'),
+      at(9_000, 'IncidentCleared'),
+      at(9_000, 'SeenCleared'),
+    ),
     { sinceMs: 9_000, notBeforeMs: 1_805_000 },
   ],
   [
     'failed, and never applied',
-    fixWith('Failed', at(5_000, 'Failed'), at(9_000, 'IncidentCleared')),
+    fixWith('Failed', at(5_000, 'Failed'), at(9_000, 'IncidentCleared'), at(9_000, 'SeenCleared')),
     { sinceMs: 9_000, notBeforeMs: 0 },
   ],
 ];
 for (const [name, fix, want] of ends) test(`the end of an episode: ${name}`, () => assert.deepEqual(endOf(fix), want));
 
-/** Recovered, and cleared by the watcher, at this moment. */
-async function overWorld(): Promise<World> {
+/** Recovered, and cleared by the watcher, at this moment or at the time it says. */
+async function overWorld(clearedAtMs?: number): Promise<World> {
   const world = undoWorld();
   world.config.retention = hour;
   const { stop } = world.start();
@@ -101,7 +124,7 @@ async function overWorld(): Promise<World> {
   await world.clock.advance(40_000);
   assert.equal(world.phase(), 'Recovered');
   stop();
-  const conditions = [...world.fix().status!.conditions!, at(world.clock.now(), 'IncidentCleared')];
+  const conditions = [...world.fix().status!.conditions!, at(clearedAtMs ?? world.clock.now(), 'IncidentCleared')];
   world.server.change('Remediation', 'shop', world.fix().metadata.name, { status: { conditions } });
   return world;
 }
@@ -116,6 +139,19 @@ test('a finished Remediation goes with the first pass after its time, and not be
   await world.clock.advance(180_000);
   assert.equal(world.fix(), undefined);
   assert.equal(deletions(world).length, 1);
+});
+
+test('a transition time of long ago, written by the watcher, does not age a record', async () => {
+  const world = await overWorld(0);
+  const fromMs = world.clock.now();
+  world.start();
+  await world.clock.advance(5_000);
+  const seen = world.fix().status?.conditions?.find(({ type }) => type === 'SeenCleared');
+  assert.ok(Date.parse(seen!.lastTransitionTime) >= fromMs, 'the time is the controller’s own');
+  await world.clock.advance(hour - 60_000);
+  assert.ok(world.fix(), 'its hour is not over');
+  await world.clock.advance(180_000);
+  assert.equal(world.fix(), undefined);
 });
 
 test('one that changed in the last moment is left alone', async () => {

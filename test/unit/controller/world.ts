@@ -9,7 +9,7 @@ import { isWatched } from '../../../src/config/selection.ts';
 import { type ActionSpec, isProposedFrom, type Remediation } from '../../../src/kube/remediation.ts';
 import { resources } from '../../../src/kube/resources.ts';
 import type { Log } from '../../../src/lib/log.ts';
-import { aConfig } from '../../support/config.ts';
+import { aChat, aConfig } from '../../support/config.ts';
 import { type Call, type FakeServer, fakeServer } from '../../support/fake-api.ts';
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts';
 import { fullQuota } from '../../support/street.ts';
@@ -91,9 +91,10 @@ export const aFix = (over: object = {}): object => ({
 
 /** A namespace `shop` with one proposal, and as many controllers on it as a test starts. */
 export function world(server: FakeServer, clock: FakeClock, options: WorldOptions): World {
-  const config = aConfig();
+  const config = aConfig({ channels: aChat });
   const { action, object = { kind: 'Deployment', name: 'checkout', uid: 'd' } } = options;
-  const incident = { key: 'k', class: options.class ?? 'ImagePull', severity: 'critical', reason: 'r', object };
+  const key = `shop/${object.kind}/${object.name}`;
+  const incident = { key, class: options.class ?? 'ImagePull', severity: 'critical', reason: 'r', object };
   server.seed('ServiceAccount', 'tapfix', { metadata: { name: writerAccount } });
   server.seed('Remediation', 'shop', aFix({ incident, ...(action && { action }) }));
   const fix = (): Remediation => server.get('Remediation', 'shop', 'checkout-3f9a1c-1') as unknown as Remediation;
@@ -116,6 +117,7 @@ export function world(server: FakeServer, clock: FakeClock, options: WorldOption
         namespace: 'tapfix',
         isOurs: (one) => isWatched(config, one.metadata.namespace ?? '', 'tapfix') || isProposedFrom(one, 'tapfix'),
         history,
+        patienceMs: () => 0,
         readHealth: async (_reader: Reader) => options.readHealth(server),
         derive: async () => ({ diagnosis: '', changed: [], evidence: [], rationale: '', ...(action && { action }) }),
         ...over,

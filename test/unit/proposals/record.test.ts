@@ -33,7 +33,7 @@ const noticed = (clock: string, n = 1): Remediation => {
 };
 const followed = (fix: Remediation): Remediation => ({
   ...fix,
-  spec: { ...fix.spec, follows: { name: 'a', uid: 'b' } },
+  spec: { ...fix.spec, follows: { name: aFix().metadata.name, uid: aFix().metadata.uid } },
 });
 
 test('a spec says everything, pending and with its ttl, and fits the resource', () => {

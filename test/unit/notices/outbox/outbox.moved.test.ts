@@ -40,7 +40,7 @@ test('what was posted before stays where it is; what follows it, and a reminder 
   await desk.clock.advance(6_000);
   desk.vendor.moved.set('-100500', '-1007');
   await desk.clock.advance(11 * 60_000);
-  const follows = { name: 'checkout', uid: aFix().metadata.uid };
+  const follows = { name: aFix().metadata.name, uid: aFix().metadata.uid };
   desk.outbox.onFix(upsert(aFix({ n: 2, spec: { follows } })));
   desk.outbox.onFix(upsert(aFix({ phase: 'Superseded' })));
   await desk.clock.advance(60_000);

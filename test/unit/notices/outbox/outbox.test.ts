@@ -225,7 +225,7 @@ test('a successor takes over the message of what it replaces', async () => {
   await desk.clock.advance(5_100);
   const successor = aFix({
     n: 2,
-    spec: { diagnosis: 'another one', follows: { name: 'x', uid: aFix().metadata.uid } },
+    spec: { diagnosis: 'another one', follows: { name: aFix().metadata.name, uid: aFix().metadata.uid } },
   });
   outbox.onFix(upsert(successor));
   await desk.clock.advance(1_000);

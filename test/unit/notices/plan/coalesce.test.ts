@@ -37,8 +37,12 @@ const web = aFix({ n: 2, name: 'web' });
 const told = aNoticeOf([aFix()], {}, posted(10));
 const full = [10, 20, 30, 40].map((ago, n) => aNoticeOf([aFix({ n: 20 + n })], {}, posted(ago)));
 const warned = aFix({ incident: { severity: 'warning' } });
-const follows = { name: 'checkout', uid: aFix().metadata.uid };
-const worse = aFix({ n: 4, name: 'worse', spec: { follows } });
+const follows = { name: aFix().metadata.name, uid: aFix().metadata.uid };
+/** Of the same incident, though its object has another name here, so that the plan shows which one it is. */
+const { key } = aFix().spec.incident;
+const successor = (n: number, name: string, spec: object = { follows }) => aFix({ n, name, incident: { key }, spec });
+const worse = successor(4, 'worse');
+const later = successor(2, 'later');
 
 const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; said: string[]; againInMs?: number }[] = [
   { name: 'nothing to tell', facts: {}, said: [] },
@@ -156,7 +160,7 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
   {
     name: 'a successor that joins in one channel is still told in the other',
     facts: {
-      fixes: [aFix(), aFix({ n: 2, name: 'later', spec: { follows } })],
+      fixes: [aFix(), later],
       notices: [told],
       addressesOf: () => [team, { channel: 'console', chat: 'console' }],
     },
@@ -165,17 +169,32 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
   {
     name: 'a successor’s successor joins as well',
     facts: {
-      fixes: [
-        aFix({ n: 3, spec: { follows: { name: 'x', uid: web.metadata.uid } } }),
-        { ...web, spec: { ...web.spec, follows } },
-      ],
+      fixes: [successor(3, 'last', { follows: { name: later.metadata.name, uid: later.metadata.uid } }), later, aFix()],
       notices: [told],
     },
-    said: [`join ${told.metadata.name}: web checkout`],
+    said: [`join ${told.metadata.name}: later last`],
   },
+  ...(
+    [
+      ['in another namespace', aFix({ n: 2, name: 'later', namespace: 'mail', spec: { follows } })],
+      ['of another incident', aFix({ n: 2, name: 'later', spec: { follows } })],
+      ['that names another record', successor(2, 'later', { follows: { ...follows, name: 'checkout-3f9a1c-9' } })],
+    ] as const
+  ).flatMap(([what, claims]) => [
+    {
+      name: `one ${what} takes over nobody's message, though it says that it follows`,
+      facts: { fixes: [aFix(), claims], notices: [told] },
+      said: ['open -100500: later'],
+    },
+    {
+      name: `and one ${what} keeps nobody's from being posted`,
+      facts: { fixes: [aFix(), claims] },
+      said: ['open -100500: checkout later'],
+    },
+  ]),
   {
     name: 'a successor of something untold speaks for it',
-    facts: { fixes: [aFix(), aFix({ n: 2, name: 'later', spec: { follows } })] },
+    facts: { fixes: [aFix(), later] },
     said: ['open -100500: later'],
   },
   {
@@ -301,7 +320,7 @@ describe('who joins whom', () => {
   });
   const three = [10, 20, 30].map((ago, n) => aNoticeOf([aFix({ n: 20 + n })], {}, posted(ago)));
   const told = aNoticeOf([aFix()], {}, posted(10));
-  const successor = aFix({ n: 3, name: 'later', spec: { follows: { name: 'x', uid: uidOf(1) } } });
+  const later = successor(3, 'later');
   const seenAgo = (firstMs: number, rehearsedMs: number) => () => ({
     firstMs: nowMs - firstMs,
     rehearsedMs: nowMs - rehearsedMs,
@@ -343,12 +362,12 @@ describe('who joins whom', () => {
     ],
     [
       'a successor that is told already joins nothing',
-      { fixes: [aFix(), successor], notices: [told, aNoticeOf([successor], {}, posted(5))] },
+      { fixes: [aFix(), later], notices: [told, aNoticeOf([later], {}, posted(5))] },
       [],
     ],
     [
       'a successor whose news go elsewhere by now does not join here',
-      { fixes: [aFix(), successor], notices: [told], addressesOf: () => [{ ...team, chat: '-1' }] },
+      { fixes: [aFix(), later], notices: [told], addressesOf: () => [{ ...team, chat: '-1' }] },
       ['open'],
     ],
     [
