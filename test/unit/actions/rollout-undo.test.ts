@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { type ActionPlan, markAnnotation } from '../../../src/actions/action.ts';
 import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
 import { rolloutUndo, templateDiff } from '../../../src/actions/rollout-undo.ts';
+import type { LiveWorkload } from '../../../src/actions/workload-patch.ts';
 import { template, undoWorld, type World } from '../controller/world.ts';
 
 const prepare = (world: World, over: object = {}) => {
@@ -244,6 +245,15 @@ describe('an undo checks for itself', () => {
           metadata: { annotations: { [markAnnotation]: 'another' } },
           spec: { template: template('x:9') },
         }),
+      'other',
+    ],
+    [
+      'a value that no snapshot shows, changed',
+      (world) => {
+        const { spec } = world.server.get('Deployment', 'shop', 'checkout') as unknown as LiveWorkload;
+        const containers = spec.template.spec!.containers!.map((one) => ({ ...one, args: ['-pSECRET'] }));
+        change(world, { spec: { template: { spec: { containers } } } });
+      },
       'other',
     ],
     ['a Deployment that is gone', ({ server }) => server.remove('Deployment', 'shop', 'checkout'), 'other'],
