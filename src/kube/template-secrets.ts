@@ -35,7 +35,7 @@ const readable: ReadonlySet<string> = new Set(
   add drop type level role user localhostProfile procMount gmsaCredentialSpecName runAsUserName
   fsGroupChangePolicy supplementalGroupsPolicy seLinuxChangePolicy
   medium sizeLimit claimName secretName audience driver fsType server volumeID pdName pool monitors
-  targetPortal iqn shareName repository revision directory reference pullPolicy
+  targetPortal iqn shareName revision directory reference pullPolicy
   storageClassName volumeMode volumeName accessModes volumeAttributesClassName signerName keyType
   `
     .trim()

@@ -47,7 +47,7 @@ const flag = new RegExp(
 const looksMade = (word: string): boolean => word.length >= 24 || /[\dA-Z+/=~]/.test(word);
 const isMixed = (word: string): boolean => /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word);
 
-/** What is usually said of a password without telling it: "the token is expired". */
+/** Words that follow the name of a secret and do not tell it: "the token is expired". */
 const remarks =
   '(?:not|no|a|an|the|too|in|on|at|for|from|of|to|by|with|as|and|or|but|if|it|that|this|wrong|invalid|incorrect|required|' +
   'missing|expired|empty|blank|unknown|unset|set|unused|used|needed|mandatory|optional|null|nil|undefined|ok|valid|correct|' +
@@ -146,7 +146,7 @@ const rules: readonly Rule[] = [
   [/https:\/\/hooks\.slack\.com\/\S+/gi, hidden],
   [/[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,}/gu, '[email]'],
   // Hexadecimal digits of a key. The digest of an image, a commit (40 digits) and the id of a container are no keys.
-  [/(?<![\w:@/+=-])(?<!(?:sandbox|container|containerID|id) "?)[0-9a-f]{48,}(?![\w+/=-])/gi, hidden],
+  [/(?<![\w:@/+=-])(?<!(?:sandbox|container|containerID|id) "?)(?=[a-f]*\d)[0-9a-f]{48,}(?![\w+/=-])/gi, hidden],
   // Long and with all sorts of characters: no name in Kubernetes looks like that, but keys do.
   [/[A-Za-z0-9+/_-]{40,}={0,2}/g, (word) => (isMixed(word) ? hidden : word)],
 ];

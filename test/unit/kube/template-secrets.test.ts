@@ -62,7 +62,7 @@ test('the query of a probe is not shown, its path is', () => {
 
 test('a password in an address that may be read is not', () =>
   assert.equal(
-    legibleAt('spec.volumes.0.gitRepo.repository'.split('.'), 'https://ada:hunter2@git/x'),
+    legibleAt('spec.volumes.0.nfs.server'.split('.'), 'https://ada:hunter2@git/x'),
     'https://[redacted]@git/x',
   ));
 
