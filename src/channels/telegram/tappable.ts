@@ -26,22 +26,23 @@ const isLink = (word: string): boolean => {
 };
 
 /** The number of a phone or a card, which may have spaces in it; not a date. */
-const number = String.raw`(?<![\p{L}\p{N}_-])\+?\(?\d[\d ().-]{5,40}\d(?![\p{L}\p{N}_])`;
-const isNumber = (text: string): boolean =>
-  text.replace(/\D/g, '').length >= 7 && !/^\d{4}-\d\d-\d\d$/.test(text) && !/^\d{1,3}(?:\.\d{1,3}){3}$/.test(text);
+const number = /(?<![\p{L}\p{N}_-])\+?\(?\d[\d ().-]{5,40}\d(?![\p{L}\p{N}_])/gu;
+const isNumber = (text: string): boolean => text.replace(/\D/g, '').length >= 7 && !/^\d{4}-\d\d-\d\d$/.test(text);
 
-const pieces = new RegExp(String.raw`(?<number>${number})|\S+|\s+`, 'gu');
-
-export interface Part {
+interface Part {
   text: string;
   tappable: boolean;
 }
 
-/** The text in parts, each as long as possible. */
+/** The text in parts, each as long as possible. A word is in one part, whatever stands in it. */
 export function partsOf(text: string): Part[] {
+  const numbers = [...text.matchAll(number)]
+    .filter(([match]) => isNumber(match))
+    .map(({ 0: match, index }) => ({ from: index, to: index + match.length }));
   const parts: Part[] = [];
-  for (const { 0: piece, groups } of text.matchAll(pieces)) {
-    const tappable = (groups?.['number'] !== undefined && isNumber(piece)) || piece.split(/\s/).some(isLink);
+  for (const { 0: piece, index } of text.matchAll(/\S+|\s+/gu)) {
+    const isInNumber = numbers.some(({ from, to }) => from < index + piece.length && index < to);
+    const tappable = isInNumber || isLink(piece);
     const last = parts.at(-1);
     if (last?.tappable === tappable) last.text += piece;
     else parts.push({ text: piece, tappable });
