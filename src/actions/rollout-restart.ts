@@ -1,20 +1,23 @@
 import { z } from 'zod';
 import type { JsonPatchOp } from '../kube/api.ts';
 import { objectName, uid } from '../kube/remediation.ts';
+import { isTime, restartedAt } from '../kube/template-secrets.ts';
 import type { PodTemplate } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
-import { line, plain } from '../lib/text.ts';
+import { plain } from '../lib/text.ts';
 import { type Action, longestDiff, rolledOutKinds } from './action.ts';
 import { untouchable } from './ownership.ts';
 import { readInTheWay, replaceInWords, rolloutRights, wouldNotRollOut } from './rollout.ts';
-import { restartedAt } from './template.ts';
 import { annotated, createMemory, markedPatch, readMeant, refOf, targetGone } from './workload-patch.ts';
 
 const params = z.strictObject({ kind: z.enum(rolledOutKinds), name: objectName, uid });
 type Params = z.infer<typeof params>;
 
-/** An annotation may hold any text. */
-const lastRestart = ({ metadata }: PodTemplate): string => line(metadata?.annotations?.[restartedAt] ?? '', 64);
+/** An annotation may hold any text, and only a time is shown. */
+function lastRestart({ metadata }: PodTemplate): string {
+  const text = metadata?.annotations?.[restartedAt] ?? '';
+  return text === '' || isTime(text) ? text : '(not a time)';
+}
 
 /**
  * The whole template is compared: a person who sees "restart" has not approved another version, nor a second restart.

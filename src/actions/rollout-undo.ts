@@ -2,13 +2,14 @@ import { z } from 'zod';
 import type { KubeObject } from '../kube/api.ts';
 import { controllerOf } from '../kube/raw.ts';
 import { objectName, uid } from '../kube/remediation.ts';
+import { legibleAt, type Position, withoutSecrets } from '../kube/template-secrets.ts';
 import { type PodTemplate, viewDeployment, viewReplicaSet } from '../kube/views.ts';
 import { hashOf, sameValue } from '../lib/hash.ts';
 import { line, plain } from '../lib/text.ts';
 import { type Action, type ActionContext, longestDiff, longestSnapshot, no, rolledOutKinds } from './action.ts';
 import { offLimits } from './ownership.ts';
 import { readInTheWay, rolloutRights, shortKind, wouldNotRollOut } from './rollout.ts';
-import { essence, mergeTemplate, withoutEnvValues, withoutRestart } from './template.ts';
+import { essence, mergeTemplate, withoutRestart } from './template.ts';
 import {
   createMemory,
   markedPatch,
@@ -63,22 +64,23 @@ function currentRevision(kind: string, live: LiveWorkload, kept: readonly Kept[]
   return Math.max(0, ...own.map(({ revision }) => revision));
 }
 
-type Leaves = Map<string, string>;
+/** The values of a template by the path that people read, each with its position. */
+type Leaves = Map<string, { value: unknown; at: Position }>;
 
 const linesShown = 20;
 const valueLength = 120;
 const none = '(none)';
 
 /** Lists of named things (containers, env, volumes) are compared by name, so that moving one is not a change. */
-function collect(value: unknown, path: string, into: Leaves): Leaves {
+function collect(value: unknown, path: string, at: Position, into: Leaves): Leaves {
   if (value === null || value === undefined) return into;
-  if (typeof value !== 'object') return into.set(path, String(value));
+  if (typeof value !== 'object') return into.set(path, { value, at });
   const named =
     Array.isArray(value) && value.every((item) => typeof (item as { name?: unknown } | null)?.name === 'string');
   for (const [key, inner] of Object.entries(value)) {
     const step = named ? (inner as { name: string }).name : key;
     const separator = path === '' || path.endsWith(' ') ? '' : '.';
-    collect(named ? omitName(inner as object) : inner, `${path}${separator}${step}`, into);
+    collect(named ? omitName(inner as object) : inner, `${path}${separator}${step}`, [...at, key], into);
   }
   return into;
 }
@@ -89,35 +91,28 @@ function leavesOf({ metadata, spec = {} }: PodTemplate): Leaves {
   const leaves: Leaves = new Map();
   const { containers = [], initContainers = [], ...rest } = spec;
   for (const container of [...(initContainers as { name: string }[]), ...containers]) {
-    leaves.set(`${container.name} `, 'container');
-    collect(omitName(container), `${container.name} `, leaves);
+    leaves.set(`${container.name} `, { value: 'container', at: ['kind'] });
+    collect(omitName(container), `${container.name} `, ['spec', 'containers', '0'], leaves);
   }
-  collect(rest, 'pod ', leaves);
-  collect(metadata?.labels, 'pod label ', leaves);
-  collect(metadata?.annotations, 'pod annotation ', leaves);
+  collect(rest, 'pod ', ['spec'], leaves);
+  collect(metadata?.labels, 'pod label ', ['metadata', 'labels'], leaves);
+  collect(metadata?.annotations, 'pod annotation ', ['metadata', 'annotations'], leaves);
   return leaves;
 }
 
-const secretive = /pass|secret|token|credential|key|auth/i;
-
-/**
- * A literal in `env` is often a password, an argument or a probe's header sometimes is, and this text goes to a chat.
- */
-function isHidden(path: string, of: readonly Leaves[]): boolean {
-  if (/^\S+ env\..*\.value$/.test(path) || /\bhttpHeaders\..*\.value$/.test(path)) return true;
-  const [, list, index] = /^(\S+ (?:args|command)\.)(\d+)$/.exec(path) ?? [];
-  if (list === undefined) return false;
-  // "--password" and its value are two arguments.
-  return of.some((leaves) => [0, 1].some((back) => secretive.test(leaves.get(`${list}${Number(index) - back}`) ?? '')));
+/** undefined if it may not be read: this text goes to a chat. */
+function shown(leaf: { value: unknown; at: Position } | undefined): string | undefined {
+  if (leaf === undefined) return none;
+  const text = legibleAt(leaf.at, leaf.value);
+  return text === undefined ? undefined : line(text, valueLength) || '""';
 }
-
-const shown = (value: string | undefined): string => (value === undefined ? none : line(value, valueLength) || '""');
 
 function sentence(path: string, before: Leaves, after: Leaves): string {
   const name = line(path, 160);
-  const [from, to] = [before.get(path), after.get(path)];
-  if (!isHidden(path, [before, after])) return `${name}  ${shown(from)} → ${shown(to)}`;
-  const what = from === undefined ? 'added' : to === undefined ? 'removed' : 'changed';
+  const [from, to] = [before.get(path), after.get(path)].map(shown);
+  // Two values that differ only in what is hidden must not look like no change.
+  if (from !== undefined && to !== undefined && from !== to) return `${name}  ${from} → ${to}`;
+  const what = !before.has(path) ? 'added' : !after.has(path) ? 'removed' : 'changed';
   return `${name.replace(/\.value$/, '')}  ${what} (value not shown)`;
 }
 
@@ -128,7 +123,7 @@ export function templateDiff(current: PodTemplate, next: PodTemplate): string {
   const before = leavesOf(current);
   const after = leavesOf(next);
   const paths = [...new Set([...before.keys(), ...after.keys()])].filter(
-    (path) => before.get(path) !== after.get(path),
+    (path) => before.get(path)?.value !== after.get(path)?.value,
   );
   paths.sort((a, b) => Number(isImage(b)) - Number(isImage(a)) || (a < b ? -1 : 1));
   const lines = paths.map((path) => sentence(path, before, after));
@@ -144,10 +139,10 @@ const params = z.strictObject({
 });
 type Params = z.infer<typeof params>;
 
-/** Enough to compare and to read. Not everyone who may read Remediations may read literal env values. */
+/** Enough to compare and to read. Not everyone who may read Remediations may read what templates hold. */
 const memory = createMemory<Params>(
   (params) => params,
-  ({ spec: { template } }) => ({ exactly: { template }, readable: { template: withoutEnvValues(template) } }),
+  ({ spec: { template } }) => ({ exactly: { template }, readable: { template: withoutSecrets(template) } }),
 );
 
 /**
@@ -156,7 +151,7 @@ const memory = createMemory<Params>(
 const targetHash = (uid: string, current: PodTemplate, next: PodTemplate): string =>
   hashOf({ uid, template: current, next: essence(next) });
 
-/** A revision that is not kept cannot be restored, and the snapshot has no literal env values. */
+/** A revision that is not kept cannot be restored, and the snapshot has no free text of the template. */
 function putBack({ kind, name }: Params, namespace: string, { spec }: LiveWorkload, revision: number): string {
   if (spec.revisionHistoryLimit === 0)
     return '# what it runs now will not be kept (revisionHistoryLimit is 0): to have it back, apply its manifest again';

@@ -1,10 +1,9 @@
+import { restartedAt } from '../kube/template-secrets.ts';
 import type { PodTemplate } from '../kube/views.ts';
 
 type Keys = Record<string, string> | undefined;
 
 const generated = 'pod-template-hash';
-/** The annotation that `kubectl rollout restart` writes. */
-export const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 /** The older revision wins where both have a key. Keys that only the current one has (injectors, restarts) stay. */
 function mergeKeys(older: Keys, current: Keys): Keys {
@@ -41,12 +40,3 @@ export const withoutRestart = ({ metadata, spec }: PodTemplate): unknown =>
     metadata: { ...metadata, annotations: without(metadata?.annotations, restartedAt) ?? {} },
     ...(spec && { spec }),
   });
-
-/** Literal values in `env` are often passwords. References to Secrets and ConfigMaps stay: they are only names. */
-export function withoutEnvValues(template: PodTemplate): PodTemplate {
-  return JSON.parse(JSON.stringify(template), (key, value: unknown) =>
-    key === 'env' && Array.isArray(value) ? value.map(hideValue) : value,
-  ) as PodTemplate;
-}
-
-const hideValue = (entry: { value?: unknown }): object => ('value' in entry ? { ...entry, value: '(hidden)' } : entry);

@@ -6,7 +6,7 @@ import { parseDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { covers, isLiteral } from '../lib/glob.ts';
 import { composeMessage } from '../notices/cards/compose.ts';
-import type { Card, Message } from '../notices/cards/message.ts';
+import type { Card, Line, Message } from '../notices/cards/message.ts';
 import { entriesOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
@@ -111,15 +111,8 @@ const open: CommandRow = {
   async run(command, _words, deps) {
     const fixes = openHere(command, deps);
     if (fixes.length === 0) return { say: 'Nothing is open.', alert: false };
-    const message = cardsOf(fixes, command, deps);
-    const rest = [
-      message.rest,
-      `/show NAME: ${fixes
-        .slice(0, 5)
-        .map(({ metadata }) => metadata.name)
-        .join(', ')}`,
-    ];
-    return shown({ ...message, rest: rest.filter(Boolean).join(' · ') });
+    const names = fixes.slice(0, 5).map(({ metadata }) => metadata.name);
+    return shown({ ...cardsOf(fixes, command, deps), hint: { tap: '/show', words: ` NAME: ${names.join(', ')}` } });
   },
 };
 
@@ -150,7 +143,7 @@ const status: CommandRow = {
   },
 };
 
-const note = (headline: string, footer: string[]): Message => {
+const note = (headline: string, footer: Line[]): Message => {
   const card: Card = { dot: 'grey', headline, rows: [], footer, buttons: [] };
   return { cards: [card], silent: true };
 };
@@ -230,8 +223,11 @@ const help: CommandRow = {
 /** The commands, in the order in which they are listed. */
 export const commands: readonly CommandRow[] = [open, show, approve, reject, ack, snooze, mute, status, help];
 
-const helpLines = (before: string): string[] => [
-  ...commands.map(({ name, takes, does }) => `${before}${[name, takes].filter(Boolean).join(' ')}: ${does}`),
+const helpLines = (before: string): Line[] => [
+  ...commands.map(({ name, takes, does }) => ({
+    tap: `${before}${name}`,
+    words: `${takes && ` ${takes}`}: ${does}`,
+  })),
   'No name is needed in reply to a card, or where only one is open.',
 ];
 

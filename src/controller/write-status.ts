@@ -8,6 +8,7 @@ import {
   withCondition,
 } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
+import { redact } from '../lib/redact.ts';
 import { line, plain } from '../lib/text.ts';
 
 /** The status changes of a pass. `conditions` holds those that change; the others stay. */
@@ -28,7 +29,7 @@ export const condition = (type: string, ok: boolean, reason: string, message: st
   type,
   status: ok ? ('True' as const) : ('False' as const),
   reason: line(reason, 64),
-  message: plain(message, 1024),
+  message: plain(redact(message), 1024), // it also goes into Events and the log
 });
 
 /**

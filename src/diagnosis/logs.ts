@@ -1,7 +1,7 @@
 import { ApiError, isForbidden, type LogReader, Unreachable } from '../kube/api.ts';
 import type { ContainerView } from '../kube/views.ts';
 import { line } from '../lib/text.ts';
-import { redactProse } from './words/container-ends.ts';
+import { redact } from '../lib/redact.ts';
 
 const asked = { tailLines: 40, limitBytes: 16_384 };
 const mostLines = 5;
@@ -36,7 +36,7 @@ export async function readLogTail(logs: LogReader, { namespace, pod, container }
 export function linesIn(text: string): string[] {
   const isCut = Buffer.byteLength(text) >= asked.limitBytes;
   const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text;
-  return redactProse(whole)
+  return redact(whole)
     .split('\n')
     .map((one) => line(one, longestLine))
     .filter(Boolean)

@@ -1,3 +1,4 @@
+import { redact } from '../lib/redact.ts';
 import type { Kind, Ref } from './resources.ts';
 
 /** The part that every Kubernetes object has. Times are RFC 3339 strings, as the API server sends them. */
@@ -50,7 +51,7 @@ export class ApiError extends Error {
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
   constructor(message: string, code: number, reason: string, retryAfterMs?: number) {
-    super(message);
+    super(redact(message)); // the server quotes values that it refuses, and this is logged and recorded
     this.code = code;
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;

@@ -1,11 +1,12 @@
 import { scrub } from './log.ts';
+import { visible } from './text.ts';
 
 /**
  * Removes what must not appear in a chat from text that somebody else wrote: event messages, last lines of a container,
  * log lines. In doubt it is removed: a missing word is a nuisance, a password in a chat stays for ever. Every
  * repetition in a pattern is bounded or cannot overlap another, so that no text, however odd, takes long.
  */
-const hidden = '[redacted]';
+export const hidden = '[redacted]';
 
 type Rule = [pattern: RegExp, by: string | ((match: string, ...groups: string[]) => string)];
 
@@ -20,10 +21,6 @@ const secretive =
 /** These only as a whole word, or as the last word of a name: "author" is not a secret. */
 const word = '(?:key|sig|pass|pw|auth)(?![A-Za-z])';
 const name = String.raw`(?:(?:${secretive})[\w.-]{0,40}|(?:(?<![\w-])|[-_.])${word})`;
-const secretName = new RegExp(`${secretive}|^(?:key|sig|pass|auth)$|key$|pass$|[-_.]pw$|auth$|auth[-_.]`, 'i');
-
-/** Whether a name alone implies that its value is secret. */
-export const isSecretName = (name: string): boolean => secretName.test(name);
 
 const quoted = String.raw`(?<q>\\+)"[^\n]{0,500}?\k<q>"|"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?`;
 /** NAME=value, name: value. Redacted up to the next space, whatever is in between. */
@@ -50,6 +47,72 @@ const flag = new RegExp(
 const looksMade = (word: string): boolean => word.length >= 24 || /[\dA-Z+/=~]/.test(word);
 const isMixed = (word: string): boolean => /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word);
 
+/** Words that follow the name of a secret and do not tell it: "the token is expired". */
+const remarks =
+  '(?:not|no|a|an|the|too|in|on|at|for|from|of|to|by|with|as|and|or|but|if|it|that|this|wrong|invalid|incorrect|required|' +
+  'missing|expired|empty|blank|unknown|unset|set|unused|used|needed|mandatory|optional|null|nil|undefined|ok|valid|correct|' +
+  'good|bad|weak|short|long|longer|shorter|shared|unavailable|available|disabled|enabled|absent|present|different|the same|' +
+  'being|been|already|still|now|never|always|only|about|stale|revoked|rejected|refused|denied|malformed|managed|stored|' +
+  'mounted|rotated|read|written|checked|hashed|encrypted|supported|allowed|forbidden|accepted|given|provided|found|lost)';
+/** A generated word: letters and digits. "password authentication failed" has none. */
+const made = String.raw`(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])`;
+const spoken = String.raw`(?<![\w-])(?:pass(?:word|wd|phrase|code)?|pwd|pw|secret|(?:auth |access |bearer )?token|(?:api|access|secret|private)[-_ ]?key)`;
+const someQuoted = String.raw`"[^"\n]{1,500}"?|'[^'\n]{1,500}'?`;
+
+/** Sentences of programs, in which a secret follows its name as in speech. */
+const sentences: readonly Rule[] = [
+  // "password is hunter2", "the token was 'x y'"; not "the token is expired".
+  [
+    new RegExp(
+      String.raw`(${spoken}\s{1,3}(?:is|was|equals|set to|changed to)(?: now)?:?\s{1,3})(?!\[redacted]|${remarks}(?![\w-])(?!['"]))(?:${someQuoted}|\S+)`,
+      'gi',
+    ),
+    `$1${hidden}`,
+  ],
+  // "password hunter2", "with token abc123"
+  [
+    new RegExp(
+      String.raw`((?<![\w/-])(?:pass(?:word|wd|phrase|code)?|pwd|pw)\s{1,3})(?:${someQuoted}|${made}[^\s"'[-][^\s"'[]{3,})`,
+      'gi',
+    ),
+    `$1${hidden}`,
+  ],
+  [
+    new RegExp(
+      String.raw`((?<![\w/-])(?:token|bearer|(?:api|access|secret)[-_ ]?key)\s{1,3}(?:token\s{1,3})?)${made}[\w.~+/=][\w.~+/=-]{5,}`,
+      'gi',
+    ),
+    `$1${hidden}`,
+  ],
+  // curl -u user:password. Two numbers are a user and a group.
+  [
+    /((?<![\w-])(?:-u|--user|--proxy-user|-U)[\s=]{0,3}(?!\d+:\d+(?:\s|$))["']?[^\s:"'-][^\s:"']{0,63}:)(?!\[redacted])\S+/g,
+    `$1${hidden}`,
+  ],
+  // mysql -pSECRET, and what is as obviously no word and no port: -phunter2
+  [/((?:mysql|mariadb|sshpass)[\w-]{0,20}(?:\s[^\n]{0,200}?)?\s-p[ \t]?)(?!\[redacted])\S+/gi, `$1${hidden}`],
+  [
+    /((?<![\w-])-p)(?=[^\s=:/]{0,100}[A-Z\d])(?!\d[\d.:/-]*(?:\/?(?:tcp|udp))?(?:[\s,;)\]"']|$))[^\s=:/[]\S{2,}/g,
+    `$1${hidden}`,
+  ],
+  [/(\b[a-z][A-Za-z0-9]{0,40}(?:Pass|Pw)\s{0,4}[=:]\s{0,4})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g, `$1${hidden}`],
+  [/((?<![\w./-])[\w.-]{1,64}\/)[^\s@/]{1,128}(?=@\/\/)/g, `$1${hidden}`], // the notation of Oracle's clients
+];
+
+/** Messages of Kubernetes that quote what a pod template holds: a secret has no form there, only a position. */
+const quotations: readonly Rule[] = [
+  [/(\bprobe (?:failed|errored[^:\n]{0,60}): Get "[^\s"?]{1,500}\?)[^"\n]{1,2000}/g, `$1${hidden}`],
+  [
+    /((?:Exec|HTTP|PostStart|PreStop|lifecycle) ?(?:lifecycle )?hook \()[^\n]{0,2000}?(\) for Container|\) (?:failed|exited)|$)/gi,
+    `$1${hidden}$2`,
+  ],
+  [/(\bcommand (?:timed out: )?")[^\n]{0,2000}?(" timed out|"$|$)/gim, `$1${hidden}$2`],
+  [
+    /((?:\benv\[\d+\]\.value|\b(?:args|command)(?:\[\d+\])?|\bhttpHeaders\[\d+\]\.value|\bannotations(?:\.\S{1,300}|\[[^\]\n]{1,300}\])?|\bvolumeAttributes(?:\[[^\]\n]{1,300}\])?): (?:Invalid|Unsupported|Duplicate|Forbidden|Required|Too long|Too many)[^:\n]{0,20}: )(?:"(?:[^"\\\n]|\\.)*"?|\S+?)(?=:? |$)/g,
+    `$1${hidden}`,
+  ],
+];
+
 const rules: readonly Rule[] = [
   // A key whose beginning or end is outside of the given text is still a key.
   [/-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY[\s\S]*?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY[A-Z ]{0,8}-----|$)/g, hidden],
@@ -69,6 +132,8 @@ const rules: readonly Rule[] = [
     `$1${hidden}`,
   ],
   [/[^\s"'<>/@:]{1,64}:[^\s"'<>]{1,256}@(?=(?:tcp|unix|udp)\()/gi, `${hidden}@`], // as Go's MySQL driver writes it
+  ...quotations,
+  ...sentences,
   [bareName, `$1${hidden}`],
   [tightName, `$1${hidden}`],
   [quotedName, `$1${hidden}`],
@@ -80,6 +145,8 @@ const rules: readonly Rule[] = [
   [/(?<![A-Za-z0-9])(?:npm_|pypi-|hf_|hvs\.|dop_v1_|[sr]k_(?:live|test)_|whsec_|SG\.|sk-)[A-Za-z0-9_.-]{16,}/g, hidden],
   [/https:\/\/hooks\.slack\.com\/\S+/gi, hidden],
   [/[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,}/gu, '[email]'],
+  // Hexadecimal digits of a key. The digest of an image, a commit (40 digits) and the id of a container are no keys.
+  [/(?<![\w:@/+=-])(?<!(?:sandbox|container|containerID|id) "?)(?=[a-f]*\d)[0-9a-f]{48,}(?![\w+/=-])/gi, hidden],
   // Long and with all sorts of characters: no name in Kubernetes looks like that, but keys do.
   [/[A-Za-z0-9+/_-]{40,}={0,2}/g, (word) => (isMixed(word) ? hidden : word)],
 ];
@@ -88,5 +155,5 @@ const rules: readonly Rule[] = [
 export const redact = (text: string): string =>
   rules.reduce(
     (clean, [pattern, by]) => clean.replace(pattern, by as string),
-    scrub(text).replaceAll('[secret]', hidden),
+    scrub(visible(text)).replaceAll('[secret]', hidden), // an invisible character could hide a name from the rules
   );

@@ -10,14 +10,25 @@ export function cut(text: string, max: number): string {
 }
 
 /**
- * Control characters, and characters that make a line read in another order than it is written. On a card, which people
- * approve by its text, they can only deceive. Newline and tab stay.
+ * Control characters, separators, and letters that are blank: each takes the place of something. Newline and tab stay.
  */
-// oxlint-disable-next-line no-control-regex
-const unprintable = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+const blank =
+  // oxlint-disable-next-line no-control-regex
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\u115f\u1160\u3164\uffa0\u2800]/g;
+/**
+ * Characters without a shape: zero-width ones, marks of direction, variation selectors, tags. On a card, which people
+ * approve by its text, they can only deceive.
+ */
+const shapeless = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u17b4\u17b5]/gu;
+/** Characters that mean nothing to anybody else: of private use, not assigned, halves of characters. */
+const unknown = /[\p{Co}\p{Cn}\p{Cs}]/gu;
+
+/** The same text without any character that cannot be seen or changes the order in which the others are read. */
+export const visible = (text: string): string =>
+  text.replace(blank, ' ').replace(shapeless, '').replace(unknown, '\ufffd');
 
 /** Text that the resource's schema accepts and a phone can show, cut to fit. */
-export const plain = (text: string, maxLength: number): string => cut(text.replace(unprintable, ' '), maxLength);
+export const plain = (text: string, maxLength: number): string => cut(visible(text), maxLength);
 
 /** The same on one line. */
 export const line = (text: string, maxLength: number): string =>

@@ -43,6 +43,37 @@ const nasty = fc.constantFrom(
   '@everyone',
   '/approve',
   ' ',
+  ' /approve ',
+  '(/approve@tapfix_bot)',
+  ' @ada ',
+  ' #incident ',
+  ' $USD ',
+  ' evil.com ',
+  'https://evil.com/x?y#z',
+  ' tg://resolve?domain=x ',
+  ' 10.0.0.1:8080/approve ',
+  ' пример.рф ',
+  ' ada@evil.com ',
+  ' +49 170 1234567 ',
+  ' 4111 1111 1111 1111 ',
+  '<!here>',
+  '<@U123>',
+  '<https://evil.com|here>',
+  ':fire:',
+  '\u200b',
+  '\u200d',
+  '\u2060',
+  '\u061c',
+  '\u034f',
+  '\u3164',
+  '\u115f',
+  '\ufe0f',
+  '\u180e',
+  '\u{e0041}\u{e007f}',
+  '\u{e0100}',
+  '\ufff9',
+  '\ue000',
+  '\u{10ffff}',
 );
 const piece = fc.oneof(
   nasty,
@@ -50,8 +81,8 @@ const piece = fc.oneof(
   fc.constantFrom('word', 'x'.repeat(200), '&'.repeat(90), '<'.repeat(90), '😀'.repeat(60)),
 );
 /** What must never be seen in a chat, as somebody's program may log it. */
-export const secrets = ['hunter2-s3cr3t-Zq9', 'AKIAIOSFODNN7EXAMPLE', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx', '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsawX', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U'] as const; // prettier-ignore
-const [plain, aws, git, slack, telegram, key, jwt] = secrets;
+export const secrets = ['hunter2-s3cr3t-Zq9', 'AKIAIOSFODNN7EXAMPLE', 'ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx', '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsawX', 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U', '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] as const; // prettier-ignore
+const [plain, aws, git, slack, telegram, key, jwt, hex] = secrets;
 const planted = fc.constantFrom(
   ` password=${plain} `,
   ` DB_PASSWORD: "${plain}" `,
@@ -63,6 +94,12 @@ const planted = fc.constantFrom(
   ` https://api.telegram.org/bot${telegram}/sendMessage `,
   `\n-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`,
   ` Authorization: Bearer ${jwt}\n`,
+  ` the password is ${plain} `,
+  ` pass\u200bword=${plain} `,
+  ` curl -u ada:${plain} https://x `,
+  ` mysql -p${plain} `,
+  ` key ${hex} `,
+  ` Exec lifecycle hook ([sh -c ${plain}]) for Container "app" failed `,
 );
 
 /**

@@ -5,14 +5,18 @@ import { maxCharacters, type Rendered, renderPlainly, renderSlack } from '../../
 import { plainText, renderTelegram } from '../../src/channels/telegram/render.ts';
 import type { Message } from '../../src/notices/cards/message.ts';
 import { readMessage } from '../support/block-kit.ts';
-import { parseStrictly } from '../support/telegram-html.ts';
+import { parseStrictly, tappableIn } from '../support/telegram-html.ts';
 import { countTexts, leaks } from './any-fix.ts';
 import { anyShown, isKnown } from './any-message.ts';
+
+const warningDot = '⚠️';
+/** Control, format, private and unassigned characters, and all that Unicode lets a font leave out. */
+const unseen = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u3164\u115f\u1160\uffa0\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{DI}]/gu;
 
 /** What holds for everything that people read. */
 function checkWords(text: string): void {
   assert.ok(text.trim().length > 0 && text.isWellFormed(), 'nothing, or a character cut in two');
-  assert.ok(!/[\x00-\x08\x0b-\x1f\x7f]/.test(text), 'a control character');
+  assert.deepEqual(text.replaceAll(warningDot, '').match(unseen) ?? [], [], 'a character that cannot be seen');
   assert.deepEqual(leaks(text), [], 'a secret');
 }
 
@@ -21,6 +25,7 @@ function forTelegram() {
   const check = (message: Message): void => {
     seen.hand(message);
     const { html, keyboard } = renderTelegram(message);
+    assert.deepEqual(tappableIn(html), [], 'something to tap that is not a button');
     for (const text of [parseStrictly(html), plainText(message)]) {
       checkWords(text);
       assert.ok(text.length <= 4096, `${text.length} characters`);

@@ -1,19 +1,22 @@
 import type { Card, Line, Message } from '../../notices/cards/message.ts';
-import { dots } from '../lines.ts';
+import { dots, legible } from '../lines.ts';
 
 const usualColumns = 80;
 const labelWidth = 9;
 
 /** The card as plain text, as on the phone: at most 80 columns, with labels in their own column. */
 export function consoleText(
-  message: Message,
+  given: Message,
   keys: (data: string) => string | undefined,
   columns = usualColumns,
 ): string {
+  const message = legible(given);
   const cards = message.cards.map((card) => cardText(card, keys, columns));
   const title = message.title ? [headline(message.title.dot, message.title.text, columns)] : [];
   const below = buttonText({ buttons: message.buttons ?? [] }, keys);
-  return [...title, ...cards, ...(message.rest ? [message.rest] : []), ...(below ? [below] : [])].join('\n\n');
+  const { rest, hint } = message;
+  const more = [...(rest ? [rest] : []), ...(hint ? [`${hint.tap}${hint.words}`] : []), ...(below ? [below] : [])];
+  return [...title, ...cards, ...more].join('\n\n');
 }
 
 export const headline = (dot: Card['dot'], text: string, columns = usualColumns): string =>
@@ -38,6 +41,7 @@ function rowText(label: string, lines: readonly Line[], columns: number): string
 /** Exact text is never reflowed, only indented. */
 function lineText(line: Line, indent: string, columns: number): string[] {
   if (typeof line === 'string') return wrap(line, indent, indent, columns);
+  if ('tap' in line) return wrap(`${line.tap}${line.words}`, indent, indent, columns);
   const exact = 'code' in line ? line.code : line.command; // a terminal has room for all of it
   return exact.split('\n').map((text) => `${indent}  ${text}`);
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Answer } from '../channel.ts';
 import { ofStatus, SlackTrouble, troubleOf } from './failures.ts';
 import type { SlackInteraction } from './presses.ts';
-import { escapeText, type Rendered, renderSlack } from './render.ts';
+import { renderAnswer, type Rendered, renderSlack } from './render.ts';
 import type { CallPatience, WebClient } from './slack-client.ts';
 
 export interface SlackAnswersDeps {
@@ -21,8 +21,6 @@ export interface SlackAnswers {
   to(interaction: SlackInteraction, answer: Answer): Promise<void>;
 }
 
-type Words = Pick<Rendered, 'text'> & Partial<Rendered>;
-
 /** A refusal appears nowhere else, and sending it twice does no harm. */
 const mostTries = 3;
 const longestPauseMs = 3_000;
@@ -31,7 +29,7 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
   async function to(interaction: SlackInteraction, answer: Answer): Promise<void> {
     // A success is visible on the card itself. For a command, the answer is all there is to see.
     const isHeard = answer.alert || interaction.command !== undefined;
-    if (answer.say && isHeard) await patiently(interaction, () => say(interaction, { text: escapeText(answer.say) }));
+    if (answer.say && isHeard) await patiently(interaction, () => say(interaction, renderAnswer(answer.say)));
     const { show } = answer;
     if (show) await patiently(interaction, () => say(interaction, renderSlack(show), answer.inPlace));
   }
@@ -57,7 +55,7 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
    */
   async function say(
     { press, command, responseUrl }: SlackInteraction,
-    words: Words,
+    words: Rendered,
     inPlace = false,
   ): Promise<unknown> {
     const { by, place } = press ?? command;
@@ -68,7 +66,7 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
   }
 
   /** https://docs.slack.dev/interactivity/handling-user-interaction#message_responses */
-  async function respond(url: string, words: Words & { replace_original: boolean }): Promise<void> {
+  async function respond(url: string, words: Rendered & { replace_original: boolean }): Promise<void> {
     const late = new AbortController();
     const done = new AbortController();
     void clock.sleep(patience.callMs, done.signal).then(() => late.abort());

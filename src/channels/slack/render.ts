@@ -1,11 +1,12 @@
 import type { types } from '@slack/bolt';
-import { cut } from '../../lib/text.ts';
+import { cut, visible } from '../../lib/text.ts';
 import type { Button, Card, Dot, Line, Message, CardRow } from '../../notices/cards/message.ts';
-import { dots, insteadOfCommand } from '../lines.ts';
+import { dots, insteadOfCommand, legible } from '../lines.ts';
 
 /**
  * Text in Slack's rich text, which has no markup characters: in its mrkdwn a * or ` from the cluster would change how
- * the rest looks, and there is no way to escape it. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+ * the rest looks, and there is no way to escape it. Nor does Slack make links or mentions of it: in rich text those are
+ * elements of their own, which we do not use. https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
  */
 interface Run {
   text: string;
@@ -102,7 +103,8 @@ const rooms: readonly Room[] = [
   { line: 70, lines: 3, code: 100, command: 0, further: 'headline' },
 ];
 
-export function renderSlack(message: Message): Rendered {
+export function renderSlack(given: Message): Rendered {
+  const message = legible(given);
   for (const room of rooms) {
     const blocks = allBlocks(message, room);
     if (fits(blocks)) return { text: fallbackText(message), blocks };
@@ -117,7 +119,8 @@ const fits = (blocks: readonly Block[]): boolean =>
  * Only headlines and buttons, in the simplest blocks. This is the last resort, and for the case that Slack refuses the
  * other blocks.
  */
-export function renderPlainly(message: Message): Rendered {
+export function renderPlainly(given: Message): Rendered {
+  const message = legible(given);
   const { title, cards } = message;
   for (let shown = cards.length; ; shown--) {
     const remaining = cards.length - shown;
@@ -133,7 +136,7 @@ export function renderPlainly(message: Message): Rendered {
 }
 
 /** The headline's dot shows the state: a coloured bar would need an attachment, which Slack may fold. */
-function allBlocks({ title, cards, rest, buttons = [] }: Message, room: Room): Block[] {
+function allBlocks({ title, cards, rest, hint, buttons = [] }: Message, room: Room): Block[] {
   const further = cards.map((card, index) => (index === 0 || room.further === 'whole' ? card : onlyHeadline(card)));
   const [first, ...others] = further;
   const leading = title || !first ? [] : [lead(first.dot, first.headline), ...subtitle(first)];
@@ -142,6 +145,7 @@ function allBlocks({ title, cards, rest, buttons = [] }: Message, room: Room): B
     ...(first ? [...(title ? inOne(first, room) : body(bodyOf(first, room))), ...actionsInRows(first)] : []),
     ...others.flatMap((card) => [...inOne(card, room), ...actions(card)]),
     ...(rest ? body([[{ text: cut(rest, 200) }]]) : []),
+    ...(hint ? body(piecesOf(hint, { ...room, line: 200 })) : []),
     ...actions({ buttons }),
   ];
 }
@@ -197,6 +201,7 @@ const asWords = (piece: Piece): Run[] =>
 function piecesOf(line: Line, room: Room): Piece[] {
   if (typeof line === 'string') return [[{ text: cut(line, room.line) }]];
   if ('code' in line) return [{ code: cut(line.code, room.code) }];
+  if ('tap' in line) return [[{ text: cut(`${line.tap}${line.words}`, room.line) }]];
   const { command, orElse } = line;
   if (command.length <= Math.max(room.command, orElse.length)) return [{ code: command }];
   return [[{ text: insteadOfCommand }], { code: orElse }];
@@ -227,6 +232,12 @@ const styles: Readonly<Record<string, Pick<types.Button, 'style'>>> = {
 };
 
 const plainly = (text: string): Block => ({ type: 'section', text: { type: 'plain_text', text, emoji: false } });
+
+/** An answer in a few words. In rich text, because Slack makes links of addresses in the text alone. */
+export function renderAnswer(say: string): Rendered {
+  const words = visible(say);
+  return { text: escapeText(words), blocks: body([[{ text: words }]]) };
+}
 
 function fallbackText({ title, cards: [first] }: Message): string {
   const line = title ?? (first && { dot: first.dot, text: first.headline });

@@ -2,7 +2,7 @@ import type { Api } from 'grammy';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf, RetryLater } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { cut } from '../../lib/text.ts';
+import { cut, visible } from '../../lib/text.ts';
 import type { Message } from '../../notices/cards/message.ts';
 import type { Answer, Command, Place, Press } from '../channel.ts';
 import { asOutboxError, isStalePress } from './failures.ts';
@@ -49,7 +49,7 @@ export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDe
   /** The button shows a spinner until it is answered. A press that is too old cannot be answered, and need not be. */
   async function toPress(id: string, press: Press | undefined, answer: Answer): Promise<void> {
     const { say, alert, show, inPlace } = answer;
-    const text = { ...(say && { text: cut(say, maxAnswer) }), show_alert: alert };
+    const text = { ...(say && { text: cut(visible(say), maxAnswer) }), show_alert: alert };
     await patiently('press', () => unlessStale(async () => (await api()).answerCallbackQuery(id, text)));
     if (!press || !show) return;
     const { place, message } = press;

@@ -1,15 +1,18 @@
-import type { InlineKeyboardMarkup } from 'grammy/types';
+import type { InlineKeyboardMarkup, MessageEntity } from 'grammy/types';
 import { cut } from '../../lib/text.ts';
 import type { Card, Line, Message, CardRow } from '../../notices/cards/message.ts';
-import { dots, insteadOfCommand } from '../lines.ts';
+import { dots, insteadOfCommand, legible } from '../lines.ts';
+import { partsOf } from './tappable.ts';
 
-/** The markup of a message: Telegram's HTML, or none. */
+/** The markup of a message: Telegram's HTML, or none. All take text as it is but for `folded`. */
 interface Markup {
-  /** All text from the cluster goes through this. */
+  /** Text that may have come from the cluster: nothing in it can be tapped. */
   words(text: string): string;
-  /* The following take text that is already marked up. */
   strong(text: string): string;
   exact(text: string): string;
+  /** Our own text, in which a command can be tapped. */
+  ours(text: string): string;
+  /** Takes text that is already marked up. */
   folded(text: string): string;
   /** The characters that Telegram counts. */
   visible(text: string): string;
@@ -19,17 +22,31 @@ interface Markup {
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
+/** Nothing but code may be where code is, so what is bold ends before it. */
+const withCode = (text: string, others: (escaped: string) => string): string =>
+  partsOf(text)
+    .map(({ text: part, tappable }) => (tappable ? `<code>${escapeHtml(part)}</code>` : others(escapeHtml(part))))
+    .join('');
+
 /** https://core.telegram.org/bots/api#html-style */
 export const html: Markup = {
-  words: escapeHtml,
-  strong: (text) => `<b>${text}</b>`,
-  exact: (text) => `<pre>${text}</pre>`,
+  words: (text) => withCode(text, asItIs),
+  strong: (text) => withCode(text, (escaped) => `<b>${escaped}</b>`),
+  exact: (text) => `<pre>${escapeHtml(text)}</pre>`,
+  ours: escapeHtml,
   folded: (text) => `<blockquote expandable>${text}</blockquote>`,
   visible: (text) => text.replace(/<[^>]*>/g, '').replace(/&(lt|gt|amp|quot);/g, '.'),
 };
 
 const asItIs = (text: string): string => text;
-const plain: Markup = { words: asItIs, strong: asItIs, exact: asItIs, folded: asItIs, visible: asItIs };
+const plain: Markup = {
+  words: asItIs,
+  strong: asItIs,
+  exact: asItIs,
+  ours: asItIs,
+  folded: asItIs,
+  visible: asItIs,
+};
 
 /** The longest button payload, in bytes: https://core.telegram.org/bots/api#inlinekeyboardbutton */
 const maxPayloadBytes = 64;
@@ -61,14 +78,20 @@ const rooms: readonly Room[] = [
   { line: 70, lines: 3, code: 100, command: 0 },
 ];
 
-export function renderTelegram(message: Message): Rendered {
+export function renderTelegram(given: Message): Rendered {
+  const message = legible(given);
   const rows = [...message.cards.flatMap((card) => card.buttons), ...(message.buttons ?? [])];
   const keyboard = { inline_keyboard: rows.map((row) => row.map(button)) };
   return { html: renderText(message, html), keyboard };
 }
 
 /** The same text without any markup, for the case that Telegram refuses ours. */
-export const plainText = (message: Message): string => renderText(message, plain);
+export const plainText = (message: Message): string => renderText(legible(message), plain);
+
+/** All of that text is code, so that nothing in it can be tapped. */
+export const allCode = (text: string): { entities: MessageEntity[] } => ({
+  entities: [{ type: 'pre', offset: 0, length: text.length }],
+});
 
 function button({ label, data }: { label: string; data: string }): { text: string; callback_data: string } {
   // Fail here, in our tests, and not as an unclear 400 at three in the morning.
@@ -87,15 +110,16 @@ function renderText(message: Message, markup: Markup): string {
   return renderHeadlines(message, markup);
 }
 
-function renderCards({ title, cards, rest }: Message, style: Style): string {
+function renderCards({ title, cards, rest, hint }: Message, style: Style): string {
   const blocks = cards.map((card) => renderCard(card, style));
-  if (title) blocks.unshift(`${dots[title.dot]} ${style.strong(style.words(cut(title.text, 300)))}`);
+  if (title) blocks.unshift(`${dots[title.dot]} ${style.strong(cut(title.text, 300))}`);
   if (rest) blocks.push(style.words(cut(rest, 200)));
+  if (hint) blocks.push(renderLine(hint, { ...style, room: { ...style.room, line: 200 } }));
   return blocks.join('\n\n');
 }
 
 function renderCard(card: Card, style: Style): string {
-  const head = [`${dots[card.dot]} ${style.strong(style.words(cut(card.headline, 300)))}`];
+  const head = [`${dots[card.dot]} ${style.strong(cut(card.headline, 300))}`];
   if (card.subtitle) head.push(style.words(cut(card.subtitle, 400)));
   const footer = card.footer
     .slice(0, style.room.lines)
@@ -113,19 +137,20 @@ function renderRow(row: CardRow, style: Style): string {
   const kept = row.lines.slice(0, style.room.lines);
   const remaining = row.lines.length - kept.length;
   // A folded block cannot contain another block: https://core.telegram.org/bots/api#formatting-options
-  const inside = row.fold ? { ...style, exact: (text: string): string => text } : style;
+  const inside = row.fold ? { ...style, exact: style.words } : style;
   const lines = kept.map((line) => renderLine(line, inside));
   if (remaining > 0) lines.push(`… ${remaining} more`);
-  const label = style.strong(style.words(cut(row.label, 30)));
+  const label = style.strong(cut(row.label, 30));
   return row.fold ? `${label}\n${style.folded(lines.join('\n'))}` : `${label}  ${lines.join('\n')}`;
 }
 
-function renderLine(line: Line, { room, words, exact }: Style): string {
+function renderLine(line: Line, { room, words, exact, ours }: Style): string {
   if (typeof line === 'string') return words(cut(line, room.line));
-  if ('code' in line) return exact(words(cut(line.code, room.code)));
+  if ('code' in line) return exact(cut(line.code, room.code));
+  if ('tap' in line) return `${ours(line.tap)}${words(cut(line.words, room.line))}`;
   const { command, orElse } = line;
-  if (command.length <= Math.max(room.command, orElse.length)) return exact(words(command));
-  return `${words(insteadOfCommand)}\n${exact(words(orElse))}`;
+  if (command.length <= Math.max(room.command, orElse.length)) return exact(command);
+  return `${words(insteadOfCommand)}\n${exact(orElse)}`;
 }
 
 /** The last resort: only the headlines. */

@@ -7,7 +7,7 @@ import { createAnswers } from './answers.ts';
 import { createChats } from './chats.ts';
 import { asOutboxError, isBadMarkup, isGone, isLeftBehind, isNotModified, isTopicGone, NoToken } from './failures.ts';
 import { createPoller } from './poll.ts';
-import { plainText, renderTelegram } from './render.ts';
+import { allCode, plainText, renderTelegram } from './render.ts';
 
 export interface TelegramDeps {
   /** Read again for every call, so that a rotated token is used at once. */
@@ -45,12 +45,13 @@ export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps
   async function post(place: Place, message: Message, replyTo?: string): Promise<string> {
     const { html, keyboard } = renderTelegram(message);
     const options = { ...base(message), ...reply(replyTo), reply_markup: keyboard };
+    const plain = plainText(message);
     // After a timeout nobody knows whether it arrived. It is retried later, and may then be there twice.
     return about(place.chat, async (bot) => {
       const send = (topic: object) =>
         withoutMarkupIfRefused(
           () => bot.sendMessage(place.chat, html, { ...options, ...topic, parse_mode: 'HTML' }),
-          () => bot.sendMessage(place.chat, plainText(message), { ...options, ...topic }),
+          () => bot.sendMessage(place.chat, plain, { ...options, ...topic, ...allCode(plain) }),
         );
       const sent = await send(thread(place)).catch((error: unknown) => {
         if (!isTopicGone(error)) throw error;
@@ -77,11 +78,12 @@ export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps
   async function edit(place: Place, id: string, message: Message): Promise<void> {
     const { html, keyboard } = renderTelegram(message);
     const options = { link_preview_options: { is_disabled: true }, reply_markup: keyboard };
+    const plain = plainText(message);
     await about(place.chat, async (bot) => {
       try {
         await withoutMarkupIfRefused(
           () => bot.editMessageText(place.chat, Number(id), html, { ...options, parse_mode: 'HTML' }),
-          () => bot.editMessageText(place.chat, Number(id), plainText(message), options),
+          () => bot.editMessageText(place.chat, Number(id), plain, { ...options, ...allCode(plain) }),
         );
       } catch (error) {
         if (isNotModified(error)) return;

@@ -4,32 +4,6 @@ import { redact } from '../../lib/redact.ts';
 import { counted, line } from '../../lib/text.ts';
 import type { ContainerFacts, PodFacts } from '../pods.ts';
 
-/** A generated word: letters and digits. "password authentication failed" has none. */
-const made = String.raw`(?=\S{0,200}\d)(?=\S{0,200}[A-Za-z])`;
-const shown = '[redacted]';
-
-/** Free text of programs, where a secret may follow its name as in a sentence. */
-const secretPatterns: readonly RegExp[] = [
-  new RegExp(
-    String.raw`(?<![\w-])((?:pass(?:word|wd|phrase|code)?|pwd|pw)\s{1,3}(?:is\s{1,3}|was\s{1,3})?)(?:"[^"\n]+"|'[^'\n]+'|${made}[^\s"'[]{4,})`,
-    'gi',
-  ),
-  new RegExp(
-    String.raw`(?<![\w-])((?:token|bearer|(?:api|access|secret)[-_ ]?key)\s{1,3}(?:token\s{1,3}|is\s{1,3})?)${made}[\w.~+/=-]{6,}`,
-    'gi',
-  ),
-  /((?<![\w-])(?:-u|--user)[\s=]{1,3}[^\s:]{1,64}:)(?!\d+(?:\s|$))\S+/g,
-  /(\b[a-z][A-Za-z0-9]{0,40}(?:Pass|Pw)\s{0,4}[=:]\s{0,4})(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']+)/g,
-  /((?<![\w./-])[\w.-]{1,64}\/)[^\s@/]{1,128}(?=@\/\/)/g, // the notation of Oracle's clients
-];
-
-/**
- * The same text without anything that looks like a secret, for logs and termination messages, which nobody has read
- * before.
- */
-export const redactProse = (text: string): string =>
-  redact(secretPatterns.reduce((clean, rule) => clean.replace(rule, `$1${shown}`), text));
-
 /** 128 plus the number of the signal that ended it. */
 const signals: Readonly<Record<number, string>> = {
   129: 'SIGHUP',
@@ -57,7 +31,7 @@ const shortWords = 200;
 
 /** The termination message of a container, if it is short enough to be meant for reading. */
 export function lastWordsOf({ lastWords }: ContainerFacts): string | undefined {
-  const words = line(redactProse(lastWords), lastWords.length);
+  const words = line(redact(lastWords), lastWords.length);
   return words && words.length <= shortWords ? words : undefined;
 }
 

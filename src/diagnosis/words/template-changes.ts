@@ -1,7 +1,7 @@
 import { arr, obj, type Raw, str } from '../../kube/raw.ts';
+import { legibleAt, type Position, restartedAt } from '../../kube/template-secrets.ts';
 import type { PodTemplate } from '../../kube/views.ts';
 import { sameValue } from '../../lib/hash.ts';
-import { isSecretName, redact } from '../../lib/redact.ts';
 import { line } from '../../lib/text.ts';
 import { imageStep } from './images.ts';
 import { step } from '../../lib/text.ts';
@@ -14,13 +14,17 @@ interface Change {
 
 const longestScalar = 60;
 
-/** "a → b" for two values that are worth showing; undefined if they are not. */
-function scalar(before: unknown, after: unknown): string | undefined {
-  const isShort = (value: unknown): boolean =>
-    value === undefined ||
-    (['string', 'number', 'boolean'].includes(typeof value) && String(value).length <= longestScalar);
-  if (!isShort(before) || !isShort(after)) return undefined;
-  return step(before === undefined ? '' : String(before), after === undefined ? '' : String(after));
+/**
+ * "a → b" for two values at this position; undefined if they are not worth showing, may not be read, or differ only in
+ * what may not be read.
+ */
+function scalar(at: Position, before: unknown, after: unknown): string | undefined {
+  const [from, to] = [before, after].map((value) => {
+    if (value === undefined) return '';
+    return typeof value === 'object' ? undefined : legibleAt(at, value);
+  });
+  if (from === undefined || to === undefined || from === to) return undefined;
+  return Math.max(from.length, to.length) <= longestScalar ? step(from, to) : undefined;
 }
 
 /**
@@ -46,7 +50,7 @@ function containerChanges(name: string, was: Raw, is: Raw): Change[] {
     ...amounts(was, is, 'requests', 'request'),
     ...env(was, is),
     ...envFrom(was, is),
-    ...['command', 'args'].flatMap((field) => words(field, was[field], is[field])),
+    ...['command', 'args'].flatMap((field) => freeText(field, was[field], is[field])),
     ...Object.entries(probes).flatMap(([field, said]) => probe(said, was[field], is[field])),
     ...others(was, is),
   ];
@@ -67,30 +71,12 @@ function amounts(was: Raw, is: Raw, field: 'limits' | 'requests', said: string):
     .map((name) => ({ rank: 2, text: `${said} ${name} ${step(String(old[name] ?? ''), String(now[name] ?? ''))}` }));
 }
 
-const longestValue = 40;
-
-/** A long word of letters and digits may be a key, whatever its name is. */
-const looksMade = (value: string): boolean => value.length >= 16 && /\d/.test(value) && /^[\w+/=-]+$/.test(value);
-
-const isShowable = (name: string, value: string): boolean =>
-  !isSecretName(name) &&
-  value.length <= longestValue &&
-  redact(`${name} ${value}`) === `${name} ${value}` &&
-  !looksMade(value);
-
-/** "env LOG_LEVEL info → debug"; a variable that is read from elsewhere, or looks like a secret, is only named. */
-function env(was: Raw, is: Raw): Change[] {
-  return pairs(arr(was['env']), arr(is['env'])).flatMap(({ name, was: old, is: now }) => {
-    if (!old) return [{ rank: 3, text: `env ${name} added` }];
-    if (!now) return [{ rank: 3, text: `env ${name} removed` }];
+/** "env LOG_LEVEL changed": the value of a variable is not for a chat, whatever its name is. */
+const env = (was: Raw, is: Raw): Change[] =>
+  pairs(arr(was['env']), arr(is['env'])).flatMap(({ name, was: old, is: now }) => {
     if (sameValue(old, now)) return [];
-    const [before, after] = [old['value'], now['value']];
-    const isPlain = typeof before === 'string' && typeof after === 'string' && !old['valueFrom'] && !now['valueFrom'];
-    if (!isPlain || ![before, after].every((value) => isShowable(name, value)))
-      return [{ rank: 3, text: `env ${name} changed` }];
-    return [{ rank: 3, text: `env ${name} ${step(before || '""', after || '""')}` }];
+    return [{ rank: 3, text: `env ${name} ${!old ? 'added' : !now ? 'removed' : 'changed'}` }];
   });
-}
 
 const envSourceOf = (source: Raw): string => {
   const [configMap, secret] = [str(obj(source['configMapRef'])['name']), str(obj(source['secretRef'])['name'])];
@@ -108,21 +94,9 @@ function envFrom(was: Raw, is: Raw): Change[] {
   ];
 }
 
-const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
-
-/** If one argument was replaced by another, both are shown, if they may be. */
-function words(field: string, was: unknown, is: unknown): Change[] {
-  if (sameValue(was, is)) return [];
-  const [old, now] = [listOf(was), listOf(is)];
-  const gone = old.filter((word) => !now.includes(word));
-  const came = now.filter((word) => !old.includes(word));
-  const [before = '', after = ''] = [gone[0], came[0]];
-  // "--password" and its value are two arguments: the name is in the argument before the value.
-  const isPlain = [...old, ...now].every((word) => !isSecretName(word.replace(/[=:].*$/, '').replace(/^-+/, '')));
-  const canBeShown =
-    gone.length === 1 && came.length === 1 && isPlain && isShowable('', before) && isShowable('', after);
-  return [{ rank: 3, text: canBeShown ? `${field} ${step(before, after)}` : `${field} changed` }];
-}
+/** A command and its arguments are only named: a password is one of them as often as not. */
+const freeText = (field: string, was: unknown, is: unknown): Change[] =>
+  sameValue(was, is) ? [] : [{ rank: 3, text: `${field} changed` }];
 
 const probes = {
   readinessProbe: 'readiness probe',
@@ -139,8 +113,8 @@ function probe(said: string, was: unknown, is: unknown): Change[] {
   const [old, now] = [leavesOf(obj(was)), leavesOf(obj(is))];
   const names = [...new Set([...now.keys(), ...old.keys()])].filter((name) => !sameValue(old.get(name), now.get(name)));
   const steps = names.map((name) => {
-    const what = scalar(old.get(name), now.get(name));
-    return what && redact(what) === what ? `${name} ${what}` : undefined;
+    const what = scalar(['httpGet', name], old.get(name), now.get(name));
+    return what && `${name} ${what}`;
   });
   const canBeShown = steps.length <= mostLeaves && steps.every((one) => one !== undefined);
   return [{ rank: 5, text: `${said} ${canBeShown ? steps.join(', ') : 'changed'}` }];
@@ -219,10 +193,8 @@ function podFields(old: Raw, now: Raw): Change[] {
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((name) => !elsewhere.has(name));
   return names
     .filter((name) => !sameValue(old[name], now[name]))
-    .map((name) => ({ rank: 7, text: `${name} ${scalar(old[name], now[name]) ?? 'changed'}` }));
+    .map((name) => ({ rank: 7, text: `${name} ${scalar(['spec', name], old[name], now[name]) ?? 'changed'}` }));
 }
-
-const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
 function marks(before: PodTemplate, after: PodTemplate): Change[] {
   const differing = (kind: 'labels' | 'annotations'): string[] => {

@@ -8,10 +8,20 @@ export interface Button {
 }
 
 /**
- * Words; or something exact (a diff) in a fixed-width font, never reflowed; or a command to copy. Half a command
- * looks like a whole one, so it is shown whole or, where there is no room, replaced by a short one that prints it.
+ * A command of ours that may be tapped, and words after it. Everything else in a message may have come from the cluster,
+ * so the channels see to it that nothing in it can be tapped.
  */
-export type Line = string | { code: string } | { command: string; orElse: string };
+export interface Hint {
+  tap: string;
+  words: string;
+}
+
+/**
+ * Words; or something exact (a diff) in a fixed-width font, never reflowed; or a command to copy; or one to tap. Half a
+ * command looks like a whole one, so it is shown whole or, where there is no room, replaced by a short one that prints
+ * it.
+ */
+export type Line = string | { code: string } | { command: string; orElse: string } | Hint;
 
 export interface CardRow {
   /** Changed, Why, Fix, Risk... */
@@ -38,6 +48,8 @@ export interface Message {
   cards: Card[];
   /** A line about the cards that did not fit. */
   rest?: string;
+  /** Below that: what can be written about the cards. */
+  hint?: Hint;
   /** Below all cards: buttons that concern the message, not one card. */
   buttons?: Button[][];
   /** No sound on the phone. */

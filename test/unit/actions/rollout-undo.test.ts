@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { type ActionPlan, markAnnotation } from '../../../src/actions/action.ts';
 import { deleteResourceQuota } from '../../../src/actions/delete-resource-quota.ts';
 import { rolloutUndo, templateDiff } from '../../../src/actions/rollout-undo.ts';
+import type { LiveWorkload } from '../../../src/actions/workload-patch.ts';
 import { template, undoWorld, type World } from '../controller/world.ts';
 
 const prepare = (world: World, over: object = {}) => {
@@ -72,7 +73,7 @@ const diffs = [
     name: 'images come first, then by path',
     from: app({ args: ['--x=1'], resources: { limits: { memory: '64Mi' } } }),
     to: app({ args: ['--x=2'], image: 'a:1', resources: { limits: { memory: '256Mi' } } }),
-    want: 'app image  a:2 → a:1\napp args.0  --x=1 → --x=2\napp resources.limits.memory  64Mi → 256Mi',
+    want: 'app image  a:2 → a:1\napp args.0  changed (value not shown)\napp resources.limits.memory  64Mi → 256Mi',
   },
   {
     name: 'a literal of the environment is never shown',
@@ -86,16 +87,36 @@ const diffs = [
     want: 'app env.DSN  changed (value not shown)\napp env.NEW  added (value not shown)',
   },
   {
-    name: 'nor an argument that looks like a password',
-    from: app({ args: ['--password=hunter2'] }),
-    to: app({ args: ['--password=hunter3'] }),
-    want: 'app args.0  changed (value not shown)',
+    name: 'nor an argument, whatever it looks like',
+    from: app({ args: ['--password', 'hunter2', '-pSECRET'], command: ['sh', '-c', 'mysql -psecret'] }),
+    to: app({ args: ['--password', 'hunter3', '-pSECRET'], command: ['sh', '-c', 'mysql -pother'] }),
+    want: 'app args.1  changed (value not shown)\napp command.2  changed (value not shown)',
   },
   {
-    name: 'nor the one that follows it',
-    from: app({ args: ['--password', 'hunter2', '--level', 'info'] }),
-    to: app({ args: ['--password', 'hunter3', '--level', 'debug'] }),
-    want: 'app args.1  changed (value not shown)\napp args.3  info → debug',
+    name: 'nor a command of a probe or a hook',
+    from: app({
+      livenessProbe: { exec: { command: ['curl', '-u', 'a:b'] }, periodSeconds: 5 },
+      lifecycle: { preStop: { exec: { command: ['x'] } } },
+    }),
+    to: app({
+      livenessProbe: { exec: { command: ['curl', '-u', 'a:c'] }, periodSeconds: 10 },
+      lifecycle: { preStop: { exec: { command: ['y'] } } },
+    }),
+    want:
+      'app lifecycle.preStop.exec.command.0  changed (value not shown)\n' +
+      'app livenessProbe.exec.command.2  changed (value not shown)\napp livenessProbe.periodSeconds  5 → 10',
+  },
+  {
+    name: 'nor the query of a probe',
+    from: app({ readinessProbe: { httpGet: { path: '/ready?k=a', port: 80 } } }),
+    to: app({ readinessProbe: { httpGet: { path: '/ready?k=b', port: 81 } } }),
+    want: 'app readinessProbe.httpGet.path  changed (value not shown)\napp readinessProbe.httpGet.port  80 → 81',
+  },
+  {
+    name: 'nor an annotation',
+    from: { metadata: { annotations: { 'vault/token': 'a' } } },
+    to: { metadata: { annotations: { 'vault/token': 'b' } } },
+    want: 'pod annotation vault/token  changed (value not shown)',
   },
   {
     name: 'nor the header of a probe',
@@ -111,9 +132,9 @@ const diffs = [
   },
   {
     name: 'control bytes and newlines do not get through',
-    from: app({ args: ['a'] }),
-    to: app({ args: ['b\u0007\r\nc'] }),
-    want: 'app args.0  a → b c',
+    from: app({ workingDir: 'a' }),
+    to: app({ workingDir: 'b\u0007\r\nc' }),
+    want: 'app workingDir  a → b c',
   },
   {
     name: 'a container that was added',
@@ -224,6 +245,15 @@ describe('an undo checks for itself', () => {
           metadata: { annotations: { [markAnnotation]: 'another' } },
           spec: { template: template('x:9') },
         }),
+      'other',
+    ],
+    [
+      'a value that no snapshot shows, changed',
+      (world) => {
+        const { spec } = world.server.get('Deployment', 'shop', 'checkout') as unknown as LiveWorkload;
+        const containers = spec.template.spec!.containers!.map((one) => ({ ...one, args: ['-pSECRET'] }));
+        change(world, { spec: { template: { spec: { containers } } } });
+      },
       'other',
     ],
     ['a Deployment that is gone', ({ server }) => server.remove('Deployment', 'shop', 'checkout'), 'other'],

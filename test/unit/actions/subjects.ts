@@ -1,5 +1,5 @@
 import type { Kind } from '../../../src/kube/resources.ts';
-import { restartedAt } from '../../../src/actions/template.ts';
+import { restartedAt } from '../../../src/kube/template-secrets.ts';
 import {
   imageWorld,
   initImageWorld,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Prepared } from '../../../src/actions/action.ts';
 import { actionOf, parseAction } from '../../../src/actions/table.ts';
-import { restartedAt } from '../../../src/actions/template.ts';
+import { restartedAt } from '../../../src/kube/template-secrets.ts';
 import { RetryLater } from '../../../src/lib/errors.ts';
 import {
   aPodOf,

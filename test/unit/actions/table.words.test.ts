@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type ActionPlan, markAnnotation } from '../../../src/actions/action.ts';
 import { perform } from '../../../src/actions/perform.ts';
 import { actionOf, parseAction } from '../../../src/actions/table.ts';
-import { restartedAt } from '../../../src/actions/template.ts';
+import { restartedAt } from '../../../src/kube/template-secrets.ts';
 import { jsonPatch, mergePatch } from '../../../src/sim/api/patching.ts';
 import {
   foreign,

@@ -123,7 +123,10 @@ test('what is open, with its buttons and names; one of it in full', async () => 
     show!.cards.map(({ headline }) => headline.split(' ')[0]),
     ['checkout', 'web', 'reports'],
   );
-  assert.match(show!.rest!, /checkout-3f9a1c-1, web-3f9a1c-2, reports-3f9a1c-4/);
+  assert.deepEqual(show!.hint, {
+    tap: '/show',
+    words: ' NAME: checkout-3f9a1c-1, web-3f9a1c-2, reports-3f9a1c-4',
+  });
   assert.ok(show!.cards.every(({ buttons }) => buttons.length > 0));
   const one = await chat.write('show web');
   assert.match(text(one), /undo the rollout of web/);
@@ -143,9 +146,9 @@ test('how tapfix is, what it knows, and what it does not', async () => {
   assert.match(text(await chat.write('status')), /1 is open here.*channel-telegram: receiving/);
   await chat.write('mute pay-* 1h');
   assert.match(text(await chat.write('status')), /muted: pay-\* until \d\d:\d\d CET/);
-  assert.match(text(await chat.write('help')), /\/tapfix snooze \[NAME\] \[1h\]: no sound/);
+  assert.match(text(await chat.write('help')), /"tap":"\/tapfix snooze","words":" \[NAME\] \[1h\]: no sound/);
   assert.match(text(await chat.write('')), /What can be written.*in reply to a card, or where only one is open/);
-  assert.match(text(await aChat('telegram').write('help')), /"\/open: what is broken now"/);
+  assert.match(text(await aChat('telegram').write('help')), /"tap":"\/open","words":": what is broken now"/);
   assert.equal((await chat.write('reboot now')).say, 'tapfix does not know reboot; help says what it knows.');
 });
 

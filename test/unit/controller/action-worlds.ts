@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../src/kube/api.ts';
 import type { ActionSpec } from '../../../src/kube/remediation.ts';
 import type { RolledOutKind } from '../../../src/actions/action.ts';
-import { restartedAt } from '../../../src/actions/template.ts';
+import { restartedAt } from '../../../src/kube/template-secrets.ts';
 import type { FakeServer } from '../../support/fake-api.ts';
 import { fakeServer } from '../../support/fake-api.ts';
 import { fakeClock } from '../../support/fake-clock.ts';

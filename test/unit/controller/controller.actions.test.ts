@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { restartedAt } from '../../../src/actions/template.ts';
+import { restartedAt } from '../../../src/kube/template-secrets.ts';
 import { readHealth } from '../../../src/diagnosis/health.ts';
 import { ApiError } from '../../../src/kube/api.ts';
 import { conditionOf } from '../../../src/kube/remediation.ts';
