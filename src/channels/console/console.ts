@@ -46,6 +46,7 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   const numbers = new Map<string, number>(); // number of a Remediation, by its short uid on the buttons
   const buttons = new Map<string, Button>(); // "a 1" to the button that it presses
   let posted = 0;
+  let written = 0;
 
   const print = (text: string): void => void output.write(`${text}\n`);
 
@@ -108,7 +109,10 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
     const text = line.trim();
     if (text === '') return;
     const who = { channel: 'console', by: by!, name: by!, place: { chat: 'console' } } as const;
-    if (text.startsWith('/')) return answer(() => onCommand({ ...who, text: text.slice(1).trim() }), 'command');
+    if (text.startsWith('/')) {
+      const command = { ...who, id: String(++written), text: text.slice(1).trim() };
+      return answer(() => onCommand(command), 'command');
+    }
     const button = buttonFor(text);
     if (button) await answer(() => onPress({ ...who, ...button }), 'press');
   }

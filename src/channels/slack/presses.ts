@@ -71,11 +71,18 @@ function slashIn({ envelope_id, body }: Envelope): SlackInteraction | undefined 
   const parsed = slashCommand.safeParse(body);
   if (!parsed.success) return undefined;
   const { text, user_id, user_name, channel_id, trigger_id, response_url } = parsed.data;
-  const by = `slack:${user_id}`;
+  const id = trigger_id ?? envelope_id;
   return {
-    key: `command ${trigger_id ?? envelope_id}`,
+    key: `command ${id}`,
     responseUrl: response_url,
-    command: { channel: 'slack', by, name: user_name ?? user_id, place: placeOf(channel_id), text: wordsOf(text) },
+    command: {
+      channel: 'slack',
+      by: `slack:${user_id}`,
+      name: user_name ?? user_id,
+      place: placeOf(channel_id),
+      id,
+      text: wordsOf(text),
+    },
   };
 }
 
@@ -87,23 +94,28 @@ const mention = z.object({
     user: z.string(),
     text: z.string(),
     channel: z.string(),
+    ts: z.string().optional(),
     thread_ts: z.string().optional(),
     bot_id: z.undefined().optional(),
   }),
 });
 
-/** A mention in a card's thread is about that card. */
+/** A mention in a card's thread is about that card. Slack repeats it for an hour; a slash command is never repeated. */
 function mentionIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = mention.safeParse(body);
   if (!parsed.success) return undefined;
   const { event_id, event } = parsed.data;
+  const id = event.ts ?? event_id ?? envelope_id;
+  const writtenMs = Math.floor(Number(event.ts) * 1000);
   return {
-    key: `mention ${event_id ?? envelope_id}`,
+    key: `mention ${event.channel} ${id}`,
     command: {
       channel: 'slack',
       by: `slack:${event.user}`,
       name: event.user,
       place: placeOf(event.channel, event.thread_ts),
+      id,
+      ...(Number.isFinite(writtenMs) && { writtenMs }),
       text: wordsOf(event.text.replace(/<@[^>]*>/g, ' ')),
       ...(event.thread_ts !== undefined && { replyTo: event.thread_ts }),
     },
@@ -162,7 +174,7 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
   }
 
   function begin(interaction: SlackInteraction, handlers: Handlers): Promise<void> {
-    const answer = decide(interaction, handlers);
+    const answer = decide(interaction, clock.now(), handlers);
     const answered = answer.then((said) => answers.to(interaction, said)).finally(() => underWay.delete(answered));
     underWay.add(answered);
     const decided = answer.then(() => undefined);
@@ -171,9 +183,13 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
     return decided;
   }
 
-  async function decide({ press, command }: SlackInteraction, { onPress, onCommand }: Handlers): Promise<Answer> {
+  async function decide(
+    { press, command }: SlackInteraction,
+    receivedMs: number,
+    { onPress, onCommand }: Handlers,
+  ): Promise<Answer> {
     try {
-      return await (press ? onPress(press) : onCommand(command));
+      return await (press ? onPress(press) : onCommand({ ...command, receivedMs }));
     } catch (error) {
       const reason = messageOf(error);
       if (press) log.error({ reason }, 'press not handled');
