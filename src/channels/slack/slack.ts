@@ -36,7 +36,7 @@ export function createSlack({
   const endpoint = { apiUrl, patience };
   const calls = createCalls({ botToken: () => required(botToken, 'bot'), own, endpoint, log, clock });
   const answers = createAnswers({ web: calls.web, patience, clock, log });
-  const presses = createPresses({ answers, clock, log });
+  const presses = createPresses({ answers, ownTeam: calls.team, clock, log });
   let receiver: Receiver | undefined;
   let isStopped = false;
 
