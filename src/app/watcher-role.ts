@@ -1,9 +1,11 @@
 import { createTargetReader, hasTargetChanged } from '../actions/table.ts';
+import { createAnswerBudget } from '../approvals/answer-budget.ts';
 import { createCommands } from '../approvals/commands.ts';
 import { createConfirms } from '../approvals/confirms.ts';
 import { createPages } from '../approvals/pages.ts';
 import { createApprovals } from '../approvals/press.ts';
 import { createSubjectAccess } from '../approvals/subject-access.ts';
+import type { Handlers } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
 import { readHealth } from '../diagnosis/health.ts';
@@ -184,6 +186,13 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     audit: approvals.audit,
   });
 
+  const budget = createAnswerBudget({ clock, current });
+  const handlers: Handlers = {
+    onPress: async (press) => budget.ofPress(press, await onPress(press)),
+    onCommand: async (command) => budget.ofCommand(command, await onCommand(command)),
+    commands,
+  };
+
   // Everything is made: now it is connected, and the watches and channels begin.
   ground.fixes.store.subscribe(hearing(ground.isOurs, tracker.listener));
   ground.fixes.store.subscribe(hearing(ground.isOurs, outbox.listeners.fixes));
@@ -199,7 +208,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
   adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
   // A press made while we were down must find its card: nothing is received before everything is listed.
   const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed]);
-  channelRegistry.start({ onPress, onCommand, commands }, listed);
+  channelRegistry.start(handlers, listed);
   channelRegistry.use(ground.channels);
   ground.reloads?.subscribe(({ before, now, channels: theirs }) => {
     channelRegistry.use(theirs);

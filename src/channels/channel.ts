@@ -44,7 +44,7 @@ export interface Command extends Interaction {
 }
 
 export interface Answer {
-  /** Empty: the press is answered without text. */
+  /** Empty: the press is answered without text, a command with nothing but what is shown. */
   say: string;
   /** It must be seen: a refusal, not a confirmation. */
   alert: boolean;

@@ -81,5 +81,5 @@ export function aChat(
     return onCommand({ channel: vendor, by: vendors[vendor].ada, name: 'x', place: { chat }, id, text, ...over });
   };
   const reply = (text: string, over: Partial<Command> = {}) => write(text, { replyTo: '4711', ...over });
-  return { ...booth, card, notices, mutes, write, reply, shownNow, who: vendors[vendor] };
+  return { ...booth, config, onCommand, card, notices, mutes, write, reply, shownNow, who: vendors[vendor] };
 }
