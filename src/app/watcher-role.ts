@@ -2,6 +2,7 @@ import { createTargetReader, hasTargetChanged } from '../actions/table.ts';
 import { createAnswerBudget } from '../approvals/answer-budget.ts';
 import { createCommands } from '../approvals/commands.ts';
 import { createConfirms } from '../approvals/confirms.ts';
+import { createForeignPresses } from '../approvals/foreign-presses.ts';
 import { createPages } from '../approvals/pages.ts';
 import { createApprovals } from '../approvals/press.ts';
 import { createSubjectAccess } from '../approvals/subject-access.ts';
@@ -36,7 +37,14 @@ import { adjustSignalWatches, noticesOtherwise } from './watch-scopes.ts';
 export function runWatcherRole(ground: Ground): Promise<void>[] {
   const { api, clock, log, ownNamespace, identity, timeZone, metrics, readiness, signal } = ground;
   const { history, reconnected, watchRegistry } = ground;
-  const channelRegistry = createChannelRegistry({ clock, metrics, readiness, signal });
+  const channelRegistry = createChannelRegistry({
+    clock,
+    metrics,
+    readiness,
+    installation: ground.installation ?? [],
+    onForeign: (press) => foreignPresses.onPress(press),
+    signal,
+  });
   const channels = channelRegistry.channels;
   /** The configuration in force, its chats by the ids that they have now: a group that became a supergroup has another. */
   const current = (): Config => whereChatsAre(ground.current(), channels());
@@ -135,6 +143,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     namespace: ownNamespace,
     sights: watchRegistry.sights,
     refusal: () => ground.reloads?.refusal(),
+    shared: () => foreignPresses.signs(),
     onBlindness: (what) => metrics.blindness.inc({ what }),
   });
 
@@ -156,6 +165,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     proposeAgain: tracker.proposeAgain,
     onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
   });
+  const foreignPresses = createForeignPresses({ clock, channels, audit: approvals.audit });
   const { onCommand, commands } = createCommands({
     clock,
     current,

@@ -46,7 +46,7 @@ interface BudgetDeps {
   current: () => Config;
 }
 
-/** What is answered, so that nobody in a chat can use up what the vendor lets us post there. Decisions are made anyway. */
+/** Limits answers, so that nobody in a chat can use up what the vendor lets us post there. Decisions are made anyway. */
 interface AnswerBudget {
   ofCommand(command: Command, answer: Answer): Answer;
   ofPress(press: Press, answer: Answer): Answer;

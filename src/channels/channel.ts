@@ -101,6 +101,8 @@ export interface Channel {
   /** Receives presses and commands until the signal aborts; survives the vendor's outages. */
   run(handlers: Handlers, signal: AbortSignal): Promise<void>;
   health(): ChannelHealth;
+  /** Since when somebody else receives what people press and write as well; undefined if nobody does. */
+  sharedSinceMs?(): number | undefined;
 }
 
 interface Pace {

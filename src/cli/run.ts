@@ -6,11 +6,13 @@ import type { Config } from '../config/schema.ts';
 import { createLedger } from '../incidents/ledger.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
+import { readClusterIds } from '../kube/installation.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
 import { type Clock, systemClock, untilAborted } from '../lib/clock.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createLog, type Log } from '../lib/log.ts';
+import { installationId } from '../notices/payload.ts';
 import { chatsOf } from '../notices/plan/route.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { createReadiness } from '../ops/readiness.ts';
@@ -103,6 +105,8 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
             identity,
             env: process.env,
           });
+    const ownNamespace = process.env['POD_NAMESPACE'] || 'tapfix';
+    const clusters = role === 'controller' ? [] : await readClusterIds({ api, clock, log, signal });
     const channels = await makeChannels(config);
     const reloads = follow.start({ channels, makeChannels, signal });
     log.info({ role, identity, cluster: config.cluster, port: server.port }, 'tapfix started');
@@ -113,7 +117,8 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
       log,
       current: follow.current,
       reloads,
-      ownNamespace: process.env['POD_NAMESPACE'] || 'tapfix',
+      ownNamespace,
+      installation: clusters.map((cluster) => installationId(cluster, ownNamespace)),
       identity,
       timeZone: localTimeZone(),
       metrics,

@@ -51,9 +51,10 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   const print = (text: string): void => void output.write(`${text}\n`);
 
   function key(data: string): string | undefined {
-    const [verb = '', uid = '', page = ''] = data.split(':');
+    // A verb, a short uid, and for a page of the list that was opened last its number (notices/payload.ts).
+    const [verb, uid, page] = [verbIn(data), data.slice(1, 23), Number(data.slice(23, 26))];
     if (!interactive || !keyOf[verb]) return undefined;
-    if (verb === 'p') return `${keyOf[verb]} ${page}`; // a page of the list that was opened last
+    if (verb === 'p') return `${keyOf[verb]} ${page}`;
     if (!numbers.has(uid)) numbers.set(uid, numbers.size + 1);
     return `${keyOf[verb]} ${numbers.get(uid)}`;
   }
@@ -155,7 +156,9 @@ const hasButtons = (message: Message): boolean => message.cards.some(({ buttons 
 
 /** The payload of each approve button. It holds a hash of what was shown. */
 const approvalsIn = (message: Message): string[] =>
-  message.cards.flatMap(({ buttons }) => buttons.flat().flatMap(({ data }) => (data.startsWith('a:') ? [data] : [])));
+  message.cards.flatMap(({ buttons }) => buttons.flat().flatMap(({ data }) => (verbIn(data) === 'a' ? [data] : [])));
+
+const verbIn = (data: string): string => data.slice(0, 1);
 
 const headlinesOf = (message: Message): string[] => message.cards.map((card) => headline(card.dot, card.headline));
 

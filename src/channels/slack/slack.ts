@@ -93,7 +93,8 @@ export function createSlack({
     return receiving.ok && trouble ? { ok: false, detail: trouble.say } : receiving;
   }
 
-  return paced({ name: 'slack', post, edit, run, health }, { minTimeMs: 50, maxConcurrent: 8 });
+  const sharedSinceMs = (): number | undefined => receiver?.sharedSinceMs();
+  return paced({ name: 'slack', post, edit, run, health, sharedSinceMs }, { minTimeMs: 50, maxConcurrent: 8 });
 }
 
 /**

@@ -72,6 +72,10 @@ const shortestPollMs = 250;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 30_000;
 const lastAnswersMs = 2_000;
+/** During a rollout two pods poll for a moment. Longer than this, somebody else has our token. */
+const longConflictMs = 120_000;
+/** A poll takes 25 s, and the pause after a refusal up to 30 s. */
+const sameConflictMs = 90_000;
 /** Telegram repeats only what the last poll did not confirm, at most 100 updates. */
 const mostRemembered = 1_000;
 /** A command that is addressed to a bot waits for our own name. */
@@ -84,11 +88,19 @@ const nameRetryMs = 1_000;
  * down are still there (Telegram keeps them for a day) and are handled. One process handles each update once, however
  * often it arrives: an update that fails is answered or logged, and does not bring the others again.
  */
-export function createPoller({ api, answers, chats, own, log, clock }: PollerDeps): Pick<Channel, 'run' | 'health'> {
+export function createPoller({
+  api,
+  answers,
+  chats,
+  own,
+  log,
+  clock,
+}: PollerDeps): Pick<Channel, 'run' | 'health' | 'sharedSinceMs'> {
   let trouble: TelegramTrouble | undefined;
   let health: ChannelHealth = { ok: false, detail: 'connecting' };
   const answering = new Set<Promise<void>>();
   let introduced: { bot: Api; chats: Set<string> } | undefined;
+  let conflict: { firstMs: number; lastMs: number } | undefined;
   let named: { bot: Api; name: string } | undefined;
   const handled = new Set<number>(); // update_ids, the oldest first
 
@@ -111,6 +123,7 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
         if (signal.aborted) break;
         const found = troubleOf(error);
         fails(found);
+        if (found.kind === 'SecondPoller') noteSecondPoller(clock.now());
         await clock.sleep(backOffMs(found, failures++), signal);
       }
     }
@@ -264,7 +277,18 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     trouble = found;
   }
 
-  return { run, health: () => health };
+  /** With two pollers, each ends the other's poll: the refusals come one after another, with polls that work between. */
+  function noteSecondPoller(nowMs: number): void {
+    const isSame = conflict && Math.abs(nowMs - conflict.lastMs) < sameConflictMs;
+    conflict = { firstMs: isSame ? conflict!.firstMs : nowMs, lastMs: nowMs };
+  }
+
+  function sharedSinceMs(): number | undefined {
+    if (!conflict || Math.abs(clock.now() - conflict.lastMs) > longConflictMs) return undefined;
+    return conflict.lastMs - conflict.firstMs >= longConflictMs ? conflict.firstMs : undefined;
+  }
+
+  return { run, health: () => health, sharedSinceMs };
 }
 
 const backOffMs = (trouble: TelegramTrouble, failures: number): number =>

@@ -60,12 +60,37 @@ const rows = [
   { name: 'a stranger, for the second time', answered: times(1, at('eve')), asker: at('eve'), waitMs: 0 },
   { name: 'a stranger, for the third time', answered: times(2, at('eve')), asker: at('eve'), waitMs: 59_000 },
   { name: 'the same after a minute', answered: times(2, at('eve'), -58_000), asker: at('eve'), waitMs: 0 },
-  { name: 'the fifth stranger', answered: [1, 2, 3, 4].flatMap((n) => times(1, at(`s${n}`))), asker: at('eve'), waitMs: 59_000 },
-  { name: 'an approver after many strangers', answered: times(4, at('eve')), asker: at('ada', 'here', true), waitMs: 0 },
+  {
+    name: 'the fifth stranger',
+    answered: [1, 2, 3, 4].flatMap((n) => times(1, at(`s${n}`))),
+    asker: at('eve'),
+    waitMs: 59_000,
+  },
+  {
+    name: 'an approver after many strangers',
+    answered: times(4, at('eve')),
+    asker: at('ada', 'here', true),
+    waitMs: 0,
+  },
   { name: 'a stranger in another chat', answered: times(4, at('eve', 'there')), asker: at('mallory'), waitMs: 0 },
-  { name: 'an approver, for the ninth time', answered: times(8, at('ada', 'here', true)), asker: at('ada', 'here', true), waitMs: 59_000 },
-  { name: 'a chat that had its twelve', answered: [1, 2, 3].flatMap((n) => times(4, at(`a${n}`, 'here', true))), asker: at('ada', 'here', true), waitMs: 59_000 },
-  { name: 'a clock that was set back an hour since', answered: times(2, at('eve'), 3_600_000), asker: at('eve'), waitMs: 0 },
+  {
+    name: 'an approver, for the ninth time',
+    answered: times(8, at('ada', 'here', true)),
+    asker: at('ada', 'here', true),
+    waitMs: 59_000,
+  },
+  {
+    name: 'a chat that had its twelve',
+    answered: [1, 2, 3].flatMap((n) => times(4, at(`a${n}`, 'here', true))),
+    asker: at('ada', 'here', true),
+    waitMs: 59_000,
+  },
+  {
+    name: 'a clock that was set back an hour since',
+    answered: times(2, at('eve'), 3_600_000),
+    asker: at('eve'),
+    waitMs: 0,
+  },
 ];
 for (const { name, answered, asker, waitMs } of rows)
   test(`how long until the next answer: ${name}`, () => assert.equal(answerWaitMs(answered, asker, 2_000), waitMs));
