@@ -55,7 +55,7 @@ export async function watcher(port: number, folder: string): Promise<ChildProces
       namespaces: { include: ['*'] },
       classes: { CrashLoop: { for: '24h' } },
       channels: { telegram: { chat: -1001, apiRoot: server } },
-      server: { host: '127.0.0.1', port: 0 },
+      server: { host: '127.0.0.1', port: 0, localPort: 0 },
     }),
   );
   await writeFile(

@@ -50,6 +50,8 @@ export interface Parts {
   ledger?: Ledger;
   /** The watcher's; the controller never talks to the internet. */
   channels: ReadonlyMap<ChannelName, Channel>;
+  /** The ids of this installation, the best first; without any, its buttons do not say whose they are. */
+  installation?: readonly string[];
   /** How heartbeat.url is pinged, if not over the network. */
   ping?: typeof ping;
   signal: AbortSignal;

@@ -1,4 +1,5 @@
-import type { Channel, ChannelName, Handlers } from '../channels/channel.ts';
+import { sealed } from '../approvals/sealed-channel.ts';
+import type { Answer, Channel, ChannelName, Handlers, Press } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -9,6 +10,10 @@ interface ChannelRegistryDeps {
   clock: Clock;
   metrics: Pick<Metrics, 'channelUp'>;
   readiness: Readiness;
+  /** The ids of this installation, the best first. */
+  installation: readonly string[];
+  /** A button of another installation was pressed. */
+  onForeign(press: Press): Answer;
   signal: AbortSignal;
 }
 
@@ -25,8 +30,11 @@ interface ChannelRegistry {
 /** So long what is still to be edited on a channel that was left can be: that nothing there can be pressed any more. */
 const farewellMs = 60_000;
 
-export function createChannelRegistry({ clock, metrics, readiness, signal }: ChannelRegistryDeps): ChannelRegistry {
+export function createChannelRegistry(deps: ChannelRegistryDeps): ChannelRegistry {
+  const { clock, metrics, readiness, onForeign, signal } = deps;
+  const [first, ...others] = deps.installation;
   const known = new Map<ChannelName, Channel>();
+  const sealedOnes = new WeakMap<Channel, Channel>();
   const stops = new Map<Channel, AbortController>();
   const loops = new Set<Promise<void>>();
   let receiving: { handlers: Handlers; listed: Promise<unknown> } | undefined;
@@ -36,13 +44,22 @@ export function createChannelRegistry({ clock, metrics, readiness, signal }: Cha
     if (receiving && !ending.aborted) await channel.run(receiving.handlers, ending);
   }
 
+  /** Nobody shares a terminal. */
+  function withSeal(channel: Channel): Channel {
+    if (first === undefined || channel.name === 'console') return channel;
+    const own = sealedOnes.get(channel) ?? sealed(channel, { own: [first, ...others], onForeign });
+    sealedOnes.set(channel, own);
+    return own;
+  }
+
   function begin(channel: Channel): void {
     const stop = new AbortController();
-    known.set(channel.name, channel);
+    const own = withSeal(channel);
+    known.set(channel.name, own);
     stops.set(channel, stop);
     metrics.channelUp(channel.name, () => channel.health().ok);
     readiness.set(`channel-${channel.name}`, () => ({ ...channel.health(), required: false }));
-    const loop = run(channel, AbortSignal.any([signal, stop.signal])).finally(() => loops.delete(loop));
+    const loop = run(own, AbortSignal.any([signal, stop.signal])).finally(() => loops.delete(loop));
     loops.add(loop);
   }
 
@@ -52,7 +69,7 @@ export function createChannelRegistry({ clock, metrics, readiness, signal }: Cha
     metrics.channelUp(channel.name, undefined);
     readiness.set(`channel-${channel.name}`, undefined);
     void clock.sleep(farewellMs, signal).then(() => {
-      if (known.get(channel.name) === channel && !stops.has(channel)) known.delete(channel.name);
+      if (known.get(channel.name) === withSeal(channel) && !stops.has(channel)) known.delete(channel.name);
     });
   }
 

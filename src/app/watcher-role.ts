@@ -1,9 +1,12 @@
 import { createTargetReader, hasTargetChanged } from '../actions/table.ts';
+import { createAnswerBudget } from '../approvals/answer-budget.ts';
 import { createCommands } from '../approvals/commands.ts';
 import { createConfirms } from '../approvals/confirms.ts';
+import { createForeignPresses } from '../approvals/foreign-presses.ts';
 import { createPages } from '../approvals/pages.ts';
 import { createApprovals } from '../approvals/press.ts';
 import { createSubjectAccess } from '../approvals/subject-access.ts';
+import type { Handlers } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
 import { readHealth } from '../diagnosis/health.ts';
@@ -34,7 +37,14 @@ import { adjustSignalWatches, noticesOtherwise } from './watch-scopes.ts';
 export function runWatcherRole(ground: Ground): Promise<void>[] {
   const { api, clock, log, ownNamespace, identity, timeZone, metrics, readiness, signal } = ground;
   const { history, reconnected, watchRegistry } = ground;
-  const channelRegistry = createChannelRegistry({ clock, metrics, readiness, signal });
+  const channelRegistry = createChannelRegistry({
+    clock,
+    metrics,
+    readiness,
+    installation: ground.installation ?? [],
+    onForeign: (press) => foreignPresses.onPress(press),
+    signal,
+  });
   const channels = channelRegistry.channels;
   /** The configuration in force, its chats by the ids that they have now: a group that became a supergroup has another. */
   const current = (): Config => whereChatsAre(ground.current(), channels());
@@ -135,6 +145,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     namespace: ownNamespace,
     sights: watchRegistry.sights,
     refusal: () => ground.reloads?.refusal(),
+    shared: () => foreignPresses.signs(),
     onBlindness: (what) => metrics.blindness.inc({ what }),
   });
 
@@ -156,6 +167,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     proposeAgain: tracker.proposeAgain,
     onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
   });
+  const foreignPresses = createForeignPresses({ clock, channels, audit: approvals.audit });
   const { onCommand, commands } = createCommands({
     clock,
     current,
@@ -186,6 +198,13 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     audit: approvals.audit,
   });
 
+  const budget = createAnswerBudget({ clock, current });
+  const handlers: Handlers = {
+    onPress: async (press) => budget.ofPress(press, await onPress(press)),
+    onCommand: async (command) => budget.ofCommand(command, await onCommand(command)),
+    commands,
+  };
+
   // Everything is made: now it is connected, and the watches and channels begin.
   ground.fixes.store.subscribe(hearing(isOurs, tracker.listener));
   ground.fixes.store.subscribe(hearing(isOurs, outbox.listeners.fixes));
@@ -201,7 +220,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
   adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
   // A press made while we were down must find its card: nothing is received before everything is listed.
   const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed]);
-  channelRegistry.start({ onPress, onCommand, commands }, listed);
+  channelRegistry.start(handlers, listed);
   channelRegistry.use(ground.channels);
   ground.reloads?.subscribe(({ before, now, channels: theirs }) => {
     channelRegistry.use(theirs);

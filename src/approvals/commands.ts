@@ -2,10 +2,11 @@ import type { Answer, Command, CommandHint } from '../channels/channel.ts';
 import type { Approver } from '../config/schema.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
-import { parseDuration } from '../lib/duration.ts';
+import { parseDuration, spokenDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { covers, isLiteral } from '../lib/glob.ts';
 import { composeMessage } from '../notices/cards/compose.ts';
+import type { Question } from '../notices/cards/card-context.ts';
 import type { Card, Line, Message } from '../notices/cards/message.ts';
 import { entriesOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
@@ -24,7 +25,7 @@ import {
   shortestMs,
 } from './find-fix.ts';
 import { type Refusal, refuse } from './rules.ts';
-import type { Request } from './verbs.ts';
+import { confirmMs, type Request } from './verbs.ts';
 
 /** Does the same as a press on its button. */
 function press(
@@ -50,12 +51,23 @@ const approve: CommandRow = {
     const { fix } = found;
     const card = cardOf(command, fix, deps);
     if (card && !isUpToDate(card, deps)) return deps.audit(command, notShown);
-    // This person was asked for a confirmation here a moment ago and writes it again: that is a yes.
     const asked = deps.confirms.armedFor(fix.metadata.uid, deps.clock.now());
-    const isYes = asked?.by === command.by && asked.notice === card?.metadata.name;
-    return press(command, fix, isYes ? 'c' : 'a', deps);
+    const isYes = asked !== undefined && asked.notice === card?.metadata.name && answers(command, asked);
+    return press(command, fix, isYes ? 'c' : 'a', deps, { command: idOf(command) });
   },
 };
+
+/**
+ * This person was asked for a confirmation here a moment ago and writes it again: that is a yes. The command that was
+ * answered with the question is not, because the vendor may deliver it twice; nor is one that had arrived before the
+ * question was asked.
+ */
+function answers(command: Command, { by, askedBy, untilMs }: Question): boolean {
+  const askedMs = untilMs - confirmMs;
+  return by === command.by && askedBy !== idOf(command) && (command.receivedMs ?? askedMs) >= askedMs;
+}
+
+const idOf = ({ channel, place, id }: Command): string => `${channel} ${place.chat} ${id}`;
 
 const notShown = refuse('NotAsShown', 'Its card is just being changed; look at it, then write this again.');
 
@@ -238,12 +250,30 @@ interface Commands {
 
 const notHere = refuse('UnknownMessage', 'tapfix does not speak in this chat; nothing was done.');
 
+/**
+ * A command that was under way for longer is not acted on: whoever wrote it has seen other things since. A time far in
+ * the future says that the clocks differ, so nobody knows how old it is. Presses are judged by the proposal's own time.
+ */
+const longestUnderWayMs = 120_000;
+const isOld = ({ writtenMs }: Command, nowMs: number): boolean =>
+  writtenMs !== undefined && Math.abs(nowMs - writtenMs) > longestUnderWayMs;
+
+const tooOld = ({ writtenMs = 0 }: Command, nowMs: number): Refusal =>
+  refuse(
+    'TooLate',
+    writtenMs > nowMs
+      ? "Nothing was done: tapfix's clock is behind, so it cannot know when you wrote this. The buttons work."
+      : `Nothing was done: you wrote this ${spokenDuration(nowMs - writtenMs)} ago. Write it again if you still want it.`,
+  );
+
 /** An empty command, and the one that Telegram's own Start button sends. */
 const firstWords: Readonly<Record<string, string>> = { '': 'help', start: 'help' };
 
 export function createCommands(deps: CommandDeps): Commands {
   async function onCommand(command: Command): Promise<Answer> {
     if (!isOurChat(command, deps)) return deps.audit(command, notHere);
+    const nowMs = deps.clock.now();
+    if (isOld(command, nowMs)) return deps.audit(command, tooOld(command, nowMs));
     const [name = '', ...words] = command.text.split(/\s+/);
     const row = commands.find((one) => one.name === (firstWords[name.toLowerCase()] ?? name.toLowerCase()));
     if (row) return row.run(command, words, deps);

@@ -16,7 +16,7 @@ import type { Question } from '../notices/cards/card-context.ts';
 import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/cards/head.ts';
 import { areOnePerson, entriesOf, nameOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
-import { type Payload, shownHash } from '../notices/payload.ts';
+import { isShown, type Payload } from '../notices/payload.ts';
 
 /** Everything that decides about a press: the live Remediation and the current configuration. */
 export interface PressFacts {
@@ -58,6 +58,7 @@ export type RefusalReason =
   | 'RefusedByCluster'
   | 'NotRecorded'
   | 'Unreadable'
+  | 'OtherInstallation'
   | 'NotUnderstood'
   | 'NotThere';
 
@@ -152,7 +153,7 @@ export function hasChanged(fix: Remediation): Refusal {
   return refuse('NotAsShown', `The ${kind} has changed since this was shown; nothing was done.${next}`);
 }
 
-export const isAsShown: Rule = ({ fix, payload }) => (payload.shown === shownHash(fix) ? undefined : hasChanged(fix));
+export const isAsShown: Rule = ({ fix, payload }) => (isShown(payload.shown, fix) ? undefined : hasChanged(fix));
 
 const vendors: Readonly<Record<ChannelName, string>> = {
   telegram: 'Telegram',

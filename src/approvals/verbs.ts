@@ -70,6 +70,8 @@ export interface Request {
   note?: string;
   /** How long it is snoozed. */
   forMs?: number;
+  /** The command that it came as. */
+  command?: string;
 }
 
 /** A request that the rules allow. */
@@ -172,7 +174,8 @@ const again: Verb = {
     proposedAgain(await proposeAgain(fix), timesIn(timeZone, clock.now()).localised),
 };
 
-const confirmMs = 30_000;
+/** How long somebody may take to answer "really?". */
+export const confirmMs = 30_000;
 
 const rules = [
   ...must.byWhoMayDecide,
@@ -211,10 +214,16 @@ async function notAsShown(fix: Remediation, { prepare }: Desk): Promise<Refusal 
   return prepared.targetHash === fix.status?.preview?.targetHash ? undefined : must.hasChanged(fix);
 }
 
-async function ask({ press, fix, notice }: Case, { confirms, current, clock }: Desk): Promise<VerbResult> {
+async function ask({ press, fix, notice, command }: Case, { confirms, current, clock }: Desk): Promise<VerbResult> {
   const { by, channel } = press;
-  const untilMs = clock.now() + confirmMs;
-  confirms.arm(fix.metadata.uid, { by, name: nameOf(current(), by), untilMs, channel, notice: notice.metadata.name });
+  confirms.arm(fix.metadata.uid, {
+    by,
+    name: nameOf(current(), by),
+    untilMs: clock.now() + confirmMs,
+    channel,
+    notice: notice.metadata.name,
+    ...(command !== undefined && { askedBy: command }),
+  });
   return { ok: true, decision: 'Asked', say: `Really ${consequenceOf(fix)}? You have 30 s to say yes.` };
 }
 

@@ -31,6 +31,12 @@ export interface Press extends Interaction {
 
 /** Somebody wrote "/open" or "@tapfix open" or "/tapfix open". */
 export interface Command extends Interaction {
+  /** The vendor's id of what was written: the same each time it is delivered, and never that of another one. */
+  id: string;
+  /** When it was written, by the vendor's clock; undefined if the vendor does not say. */
+  writtenMs?: number;
+  /** When this process received it, by our own clock. */
+  receivedMs?: number;
   /** The text without the part that made it a command: "snooze api-3f9a1c-1 1h". */
   text: string;
   /** The message it is a reply to. */
@@ -38,7 +44,7 @@ export interface Command extends Interaction {
 }
 
 export interface Answer {
-  /** Empty: the press is answered without text. */
+  /** Empty: the press is answered without text, a command with nothing but what is shown. */
   say: string;
   /** It must be seen: a refusal, not a confirmation. */
   alert: boolean;
@@ -95,6 +101,8 @@ export interface Channel {
   /** Receives presses and commands until the signal aborts; survives the vendor's outages. */
   run(handlers: Handlers, signal: AbortSignal): Promise<void>;
   health(): ChannelHealth;
+  /** Since when somebody else receives what people press and write as well; undefined if nobody does. */
+  sharedSinceMs?(): number | undefined;
 }
 
 interface Pace {

@@ -19,7 +19,7 @@ export interface ExplainOptions {
   target: string;
   configFile?: string;
   context?: string;
-  /** The address of a running watcher's operations server. */
+  /** The address of a running watcher's local server. */
   watcher?: string;
 }
 
@@ -37,7 +37,11 @@ export async function runExplain(options: ExplainOptions, io: { print(text: stri
     const deps: GatherDeps = { reader, clock: systemClock, config: rules, ownNamespace };
     const findings = await gather(deps, target);
     const context = { nowMs: systemClock.now(), timeZone: localTimeZone() };
-    const books = await booksOf(findings.cases[0].key, base ?? `http://127.0.0.1:${config.server.port}`, ownNamespace);
+    const books = await booksOf(
+      findings.cases[0].key,
+      base ?? `http://127.0.0.1:${config.server.localPort}`,
+      ownNamespace,
+    );
     const lines = [...explained(findings, context), ...rows('Watcher', books), ...rows('Config', note ? [note] : [])];
     io.print(lines.join('\n'));
     return 0;
@@ -56,7 +60,7 @@ function refusal(error: Error): string {
 function watcherAddress(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.origin;
-  throw new UserError(`--watcher ${JSON.stringify(text)} is no address: write it like http://127.0.0.1:8080`, 2);
+  throw new UserError(`--watcher ${JSON.stringify(text)} is no address: write it like http://127.0.0.1:8081`, 2);
 }
 
 interface ConfigMap extends KubeObject {
@@ -97,7 +101,7 @@ async function booksOf(key: string, base: string, ownNamespace: string): Promise
     if (page) return ledgerLines(page, timesIn(localTimeZone(), systemClock.now()));
     return [`what answers at ${host} is no tapfix: --watcher URL says where it is`];
   } catch (error) {
-    const forward = `kubectl -n ${ownNamespace} port-forward deploy/tapfix-watcher ${port || '8080'}`;
+    const forward = `kubectl -n ${ownNamespace} port-forward deploy/tapfix-watcher ${port || '8081'}`;
     return [`its books were not reached at ${host} (${messageOf(error)}): ${forward}`];
   }
 }

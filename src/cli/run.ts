@@ -6,15 +6,17 @@ import type { Config } from '../config/schema.ts';
 import { createLedger } from '../incidents/ledger.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
+import { readClusterIds } from '../kube/installation.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
 import { type Clock, systemClock, untilAborted } from '../lib/clock.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createLog, type Log } from '../lib/log.ts';
+import { installationId } from '../notices/payload.ts';
 import { chatsOf } from '../notices/plan/route.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { createReadiness } from '../ops/readiness.ts';
-import { startServer } from '../ops/server.ts';
+import { startLocalServer, startServer } from '../ops/server.ts';
 import { processUsage, runTidy } from '../ops/tidy.ts';
 import type { Io, RunOptions } from './cli.ts';
 import { followConfig } from './follow-config.ts';
@@ -71,13 +73,15 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   const metrics = createMetrics();
   const readiness = createReadiness();
   const ledger = createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) });
-  const server = await startServer({
-    ...config.server,
-    metrics,
-    readiness,
-    log,
-    ...(role !== 'controller' && { ledger }),
-  });
+  const { host, port, localPort } = config.server;
+  const server = await startServer({ host, port, metrics, readiness, log });
+  // Only the watcher has a ledger. It is of use to people, so tapfix does its work without it.
+  const local =
+    role === 'controller' ? undefined : await startLocalServer({ port: localPort, ledger, log }).catch(notLocal);
+
+  function notLocal(error: unknown): undefined {
+    log.warn({ reason: messageOf(error) }, 'the ledger cannot be read, everything else works');
+  }
 
   // This works only with --expose-gc, as in the image.
   void runTidy({ clock, usage: processUsage, collect: globalThis.gc && (() => void globalThis.gc?.()) }, signal);
@@ -101,6 +105,8 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
             identity,
             env: process.env,
           });
+    const ownNamespace = process.env['POD_NAMESPACE'] || 'tapfix';
+    const clusters = role === 'controller' ? [] : await readClusterIds({ api, clock, log, signal });
     const channels = await makeChannels(config);
     const reloads = follow.start({ channels, makeChannels, signal });
     log.info({ role, identity, cluster: config.cluster, port: server.port }, 'tapfix started');
@@ -111,7 +117,8 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
       log,
       current: follow.current,
       reloads,
-      ownNamespace: process.env['POD_NAMESPACE'] || 'tapfix',
+      ownNamespace,
+      installation: clusters.map((cluster) => installationId(cluster, ownNamespace)),
       identity,
       timeZone: localTimeZone(),
       metrics,
@@ -123,7 +130,7 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
     });
     if (!endedInTime) return 0;
   }
-  await server.close();
+  await Promise.all([server.close(), local?.close()]);
   await api.close();
   log.info({}, 'tapfix stopped');
   return 0;

@@ -119,7 +119,8 @@ export function createLiveConfig<Built>({ file, clock, log, ...deps }: LiveConfi
   };
 }
 
-const isSame = (a: Config['server'], b: Config['server']): boolean => a.host === b.host && a.port === b.port;
+const isSame = (a: Config['server'], b: Config['server']): boolean =>
+  a.host === b.host && a.port === b.port && a.localPort === b.localPort;
 
 const longestProblem = 400;
 

@@ -323,7 +323,7 @@ export interface Config {
     console?: Record<string, never>;
   };
   heartbeat: { url: string; every: number };
-  server: { host: string; port: number };
+  server: { host: string; port: number; localPort: number };
 }
 
 const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null;
@@ -362,6 +362,11 @@ export const configSchema = z
       .strictObject({
         host: anyText('an address', 'such as 0.0.0.0, which is every address of the machine').prefault('0.0.0.0'),
         port: whole(0, 65535).prefault(8080),
+        localPort: whole(0, 65535).prefault(8081),
+      })
+      .superRefine(({ port, localPort }, context) => {
+        if (port === localPort && port !== 0)
+          addIssue(context, { wrong: 'is server.port as well', hint: 'each needs a port of its own' }, ['localPort']);
       })
       .prefault({}),
   })

@@ -3,6 +3,7 @@ import { buttonText, consoleText, headline } from '../channels/console/console-t
 import type { Clock } from '../lib/clock.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import type { Message } from '../notices/cards/message.ts';
+import { verbIn } from '../notices/payload.ts';
 import type { Screen } from './screen.ts';
 
 /** The verb of a button and the key that presses it. The console has the same keys. */
@@ -15,8 +16,7 @@ const meaningOf: Readonly<Record<string, string>> = {
   g: 'propose it again',
 };
 
-const verbOf = (data: string): string => data.split(':')[0] ?? '';
-const keyFor = (data: string): string | undefined => keyOf[verbOf(data)];
+const keyFor = (data: string): string | undefined => keyOf[verbIn(data)];
 
 /** On a terminal each state after the decision stands at least this long. Some last a tenth of a second otherwise. */
 const stateMs = 1_500;

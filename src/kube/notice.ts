@@ -46,8 +46,9 @@ const why = z.enum(['unreachable', 'silent', 'forbidden', 'unauthorized', 'too l
 const part = z.object({ kind: z.string().max(63), from: moment, until: moment.optional(), why });
 
 /**
- * Three cases. `blind`: nothing at all was seen, and that is over. `unseen`: some kinds are not seen, in one namespace
+ * Four cases. `blind`: nothing at all was seen, and that is over. `unseen`: some kinds are not seen, in one namespace
  * or everywhere. `refused`: the configuration was changed but the change is not used, `until` it was changed again.
+ * `shared`: somebody else uses our bot as well, which is known by this `sign`.
  */
 const aboutSchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('blind'), from: moment, until: moment, why }),
@@ -55,6 +56,13 @@ const aboutSchema = z.discriminatedUnion('what', [
     what: z.literal('unseen'),
     namespace: z.string().max(63).optional(),
     parts: z.array(part).min(1).max(50),
+  }),
+  z.object({
+    what: z.literal('shared'),
+    channel: z.enum(['telegram', 'slack']),
+    sign: z.enum(['press', 'connection']),
+    from: moment,
+    until: moment.optional(),
   }),
   z.object({ what: z.literal('refused'), from: moment, until: moment.optional(), problem: z.string().max(600) }),
 ]);

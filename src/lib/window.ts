@@ -8,3 +8,11 @@ export function nextSlot(sentAtMs: readonly number[], max: number, windowMs: num
   if (recent.length < max) return nowMs;
   return recent[recent.length - max]! + windowMs;
 }
+
+/**
+ * How much is left of a pause. One that begins in the future means that the clock was set back since: nobody knows how
+ * much is left, so it counts as over, and never lasts longer than it was meant to.
+ */
+export function remainingMs({ sinceMs, forMs }: { sinceMs: number; forMs: number }, nowMs: number): number {
+  return sinceMs > nowMs ? 0 : Math.max(sinceMs + forMs - nowMs, 0);
+}

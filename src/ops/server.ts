@@ -13,8 +13,14 @@ interface ServerDeps {
   port: number;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   readiness: Pick<Readiness, 'report'>;
-  /** The outcomes of all signals; only the watcher has a ledger. */
-  ledger?: LedgerReader;
+  log: Log;
+}
+
+interface LocalServerDeps {
+  /** 0 = any free port. */
+  port: number;
+  /** The outcomes of all signals. */
+  ledger: LedgerReader;
   log: Log;
 }
 
@@ -56,18 +62,52 @@ function ledgerPage(ledger: LedgerReader, query: URLSearchParams): Reply {
 }
 
 type Page = (query: URLSearchParams) => Reply | Promise<Reply>;
+type Pages = Readonly<Record<string, Page>>;
 
-export async function startServer({ host, port, metrics, readiness, ledger, log }: ServerDeps): Promise<OpsServer> {
-  const pages: Record<string, Page> = {
+/** For probes and Prometheus. Any pod in the cluster may be able to ask: nothing here is about a workload. */
+export async function startServer({ host, port, metrics, readiness, log }: ServerDeps): Promise<OpsServer> {
+  const pages: Pages = {
     '/healthz': () => plain(200, 'ok'),
     '/readyz': () => {
       const report = readiness.report();
       return json(report.ok ? 200 : 503, report);
     },
     '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
-    ...(ledger && { '/ledger': (query: URLSearchParams) => ledgerPage(ledger, query) }),
   };
+  const server = await serve({ host, port, setting: 'server.port', pages, log });
+  log.info({ host, port: server.port }, 'operations server listens');
+  return server;
+}
 
+const loopback = '127.0.0.1';
+
+/**
+ * For people who may forward a port of the pod, or are on this machine: what it serves is about workloads of every
+ * namespace. Only on loopback, and only under a name of loopback: a page that somebody has open in a browser must not
+ * read it under a name of its own (DNS rebinding).
+ */
+export async function startLocalServer({ port, ledger, log }: LocalServerDeps): Promise<OpsServer> {
+  const pages: Pages = { '/ledger': (query) => ledgerPage(ledger, query) };
+  const server = await serve({ host: loopback, port, setting: 'server.localPort', pages, isOurName, log });
+  log.info({ host: loopback, port: server.port }, 'local server listens');
+  return server;
+}
+
+/** Whatever the port is: it may have been forwarded from another one. */
+const isOurName = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host);
+
+interface Serving {
+  host: string;
+  port: number;
+  /** Its name in the configuration. */
+  setting: 'server.port' | 'server.localPort';
+  pages: Pages;
+  /** Whether the Host header is one that we answer to. */
+  isOurName?(host: string): boolean;
+  log: Log;
+}
+
+async function serve({ host, port, setting, pages, isOurName = () => true, log }: Serving): Promise<OpsServer> {
   async function answer(method: string, path: string, query: string): Promise<Reply> {
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) return plain(404, `not found; there is ${Object.keys(pages).join(' ')}`);
@@ -82,15 +122,14 @@ export async function startServer({ host, port, metrics, readiness, ledger, log 
 
   const server = createServer((request, response) => {
     request.resume();
+    if (!isOurName(request.headers.host ?? '')) return send(response, plain(403, 'ask for localhost'));
     const [path = '/', ...query] = (request.url ?? '/').split('?');
     void answer(request.method ?? 'GET', path, query.join('?')).then((reply) => send(response, reply));
   });
   server.requestTimeout = 10_000;
-  await listen(server, host, port);
-  const actual = (server.address() as AddressInfo).port;
-  log.info({ host, port: actual }, 'operations server listens');
+  await listen(server, host, port, setting);
   return {
-    port: actual,
+    port: (server.address() as AddressInfo).port,
     async close() {
       const closed = once(server, 'close');
       server.close();
@@ -109,15 +148,20 @@ function send(response: ServerResponse, { status, type, body }: Reply): void {
   response.end(body);
 }
 
-async function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<void> {
+async function listen(
+  server: ReturnType<typeof createServer>,
+  host: string,
+  port: number,
+  setting: Serving['setting'],
+): Promise<void> {
   try {
     server.listen(port, host);
     await once(server, 'listening');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     const why: Record<string, string> = {
-      EADDRINUSE: 'is already in use: set server.port to another one',
-      EACCES: 'may not be opened by this user: set server.port to one above 1023',
+      EADDRINUSE: `is already in use: set ${setting} to another one`,
+      EACCES: `may not be opened by this user: set ${setting} to one above 1023`,
       EADDRNOTAVAIL: 'is not an address of this machine: check server.host',
     };
     throw new UserError(`${host}:${port} ${why[code] ?? `cannot be opened: ${messageOf(error)}`}`, 1, error);

@@ -68,7 +68,7 @@ async function isCrashing({ api }: Awaited<ReturnType<typeof aCluster>>): Promis
 
 describe('tapfix explain', { concurrency: 2 }, () => {
   test('what is broken, what would be done, and how to reach the watcher: exit 0', async (t) => {
-    const cluster = await aCluster(t, { config: { server: { host: '127.0.0.1', port: 1 } } });
+    const cluster = await aCluster(t, { config: { server: { host: '127.0.0.1', localPort: 1 } } });
     await isCrashing(cluster);
     const { code, stdout, stderr } = await cluster.explain('shop/deploy/checkout', '--config', cluster.configFile);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
@@ -87,7 +87,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
   test('with a watcher that runs: its books, and the Remediation that holds it', async (t) => {
     const cluster = await aCluster(t, { config: { classes: { CrashLoop: { for: '1s' } } } });
     const watcher = startTapfix(t, [...cluster.words, '--role', 'watcher'], { env: cluster.env });
-    const { port } = await watcher.says('operations server listens');
+    const { port } = await watcher.says('local server listens');
     await watcher.says('incident recorded');
     const address = `http://127.0.0.1:${String(port)}`;
     const { code, stdout } = await cluster.explain(
@@ -108,7 +108,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
   test('the configuration of the cluster is taken when none is given, and that is said', async (t) => {
     const cluster = await aCluster(t);
     await isCrashing(cluster);
-    const own = { cluster: 'prod', namespaces: { include: ['payments'] }, channels: { console: {} }, server: { port: 1 } }; // prettier-ignore
+    const own = { cluster: 'prod', namespaces: { include: ['payments'] }, channels: { console: {} }, server: { localPort: 1 } }; // prettier-ignore
     const map = (data: object): object => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -189,7 +189,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     const away = await startTapfix(t, words, { env }).ended();
     assert.match(away.stderr, /^cannot reach the API server http:\/\/127\.0\.0\.1:1: [^\n]+\n$/);
     const odd = await startTapfix(t, [...words, '--watcher', 'localhost'], { env }).ended();
-    assert.match(odd.stderr, /^--watcher "localhost" is no address: write it like http:\/\/127\.0\.0\.1:8080\n$/);
+    assert.match(odd.stderr, /^--watcher "localhost" is no address: write it like http:\/\/127\.0\.0\.1:8081\n$/);
     assert.deepEqual([away.code, odd.code], [1, 2]);
   });
 });

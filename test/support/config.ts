@@ -24,6 +24,6 @@ export const aConfig = (over: Partial<Config> = {}): Config => ({
   diagnosis: { logs: false },
   channels: { console: {} },
   heartbeat: { url: '', every: 60_000 },
-  server: { host: '127.0.0.1', port: 0 },
+  server: { host: '127.0.0.1', port: 0, localPort: 0 },
   ...over,
 });

@@ -3,6 +3,8 @@ import type { Clock } from '../../src/lib/clock.ts';
 export interface FakeClock extends Clock {
   /** Moves time on, waking sleepers in order and letting their work run before the next wakes. */
   advance(ms: number): Promise<void>;
+  /** Somebody sets the clock: what it shows jumps, and nobody sleeps longer or shorter for it. */
+  set(byMs: number): void;
 }
 
 /**
@@ -27,6 +29,7 @@ interface Sleeper {
 
 export function fakeClock(startMs = Date.parse('2026-11-16T03:12:00Z')): FakeClock {
   let nowMs = startMs;
+  let setByMs = 0;
   const sleepers = new Set<Sleeper>();
 
   /** Of those who sleep until the same moment, who went first. */
@@ -38,7 +41,8 @@ export function fakeClock(startMs = Date.parse('2026-11-16T03:12:00Z')): FakeClo
   }
 
   return {
-    now: () => nowMs,
+    now: () => nowMs + setByMs,
+    set: (byMs) => void (setByMs += byMs),
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();

@@ -5,6 +5,8 @@ import { acceptWebSocket, type WebSocketEnd } from './web-socket.ts';
 
 export interface PressOptions {
   from?: string;
+  /** The person's workspace. */
+  team?: string;
   message?: string;
   channel?: string;
   /** The thread the message is in. */
@@ -98,6 +100,7 @@ export function createSocketHub(responses: () => string) {
       data: string,
       {
         from = 'U012AB3CD',
+        team = 'T012',
         message = '1.1',
         channel = 'C0123456789',
         thread,
@@ -116,7 +119,8 @@ export function createSocketHub(responses: () => string) {
         type: 'interactive',
         payload: {
           type: 'block_actions',
-          user: { id: from, username: 'ada', team_id: 'T012' },
+          user: { id: from, username: 'ada', team_id: team },
+          team: { id: 'T012', domain: 'ops' },
           api_app_id: 'A012',
           container: {
             type: 'message',
@@ -135,10 +139,12 @@ export function createSocketHub(responses: () => string) {
       return deliver(press, via) ? presses.push(press) - 1 : undefined;
     },
     /** Somebody types "/tapfix text". */
-    slash(text: string, { from = 'U012AB3CD', channel = 'C0123456789', via }: PressOptions = {}) {
+    slash(text: string, { from = 'U012AB3CD', team = 'T012', channel = 'C0123456789', via }: PressOptions = {}) {
       const payload = {
         command: '/tapfix',
         text,
+        team_id: team,
+        team_domain: 'ops',
         user_id: from,
         user_name: 'ada',
         channel_id: channel,
@@ -151,16 +157,20 @@ export function createSocketHub(responses: () => string) {
       return deliver(press, via) ? presses.push(press) - 1 : undefined;
     },
     /** Somebody writes "@tapfix text". */
-    mention(text: string, { from = 'U012AB3CD', channel = 'C0123456789', thread, via }: PressOptions = {}) {
+    mention(
+      text: string,
+      { from = 'U012AB3CD', team = 'T012', channel = 'C0123456789', thread, via }: PressOptions = {},
+    ) {
       const event = {
         type: 'app_mention',
         user: from,
+        team,
         text: `<@U0BOT> ${text}`,
         channel,
-        ts: '9.9',
+        ts: `${Math.floor(Date.now() / 1000)}.${String(presses.length).padStart(6, '0')}`,
         ...(thread && { thread_ts: thread }),
       };
-      const payload = { type: 'event_callback', event_id: randomUUID(), api_app_id: 'A012', event };
+      const payload = { type: 'event_callback', team_id: 'T012', event_id: randomUUID(), api_app_id: 'A012', event };
       const press: Delivered = { type: 'events_api', payload, acks: [] };
       return deliver(press, via) ? presses.push(press) - 1 : undefined;
     },

@@ -32,6 +32,8 @@ export async function startFakeTelegram({
   pollMs = 25_000,
   sendMs = 0,
   limits = usualLimits,
+  /** The time that messages bear. */
+  now = () => Date.now(),
   onCall = (_method: string): void => undefined,
 } = {}) {
   const messages = new Map<number, SentMessage>();
@@ -45,10 +47,19 @@ export async function startFakeTelegram({
   const moved = new Map<string, number>();
   let commands: { command: string; description: string }[] = [];
   let nextUpdate = 1000;
+  const every: object[] = [];
+  let again = false;
   let poll: { response: ServerResponse; offset: number; timer: NodeJS.Timeout } | undefined;
   let token = botToken;
   const isTooFast = createLimits(limits);
   let refused = 0;
+
+  function arrive(update: object): void {
+    const numbered = { update_id: nextUpdate++, ...update };
+    updates.push(numbered);
+    every.push(numbered);
+    answerPoll(false);
+  }
 
   const reply = (response: ServerResponse, status: number, body: object): void =>
     misbehave(response, { status, body: JSON.stringify(body) });
@@ -58,10 +69,11 @@ export async function startFakeTelegram({
   function answerPoll(always: boolean): void {
     if (!poll) return;
     const { response, offset, timer } = poll;
-    updates = updates.filter(({ update_id }) => update_id >= offset); // an offset confirms everything below it
+    if (!again) updates = updates.filter(({ update_id }) => update_id >= offset); // an offset confirms everything below it
     if (updates.length === 0 && !always) return;
     clearTimeout(timer);
     poll = undefined;
+    again = false;
     reply(response, 200, { ok: true, result: updates });
   }
 
@@ -208,24 +220,25 @@ export async function startFakeTelegram({
       chats.push(to);
       const old = { id: Number(chat), type: 'group' };
       const message = { message_id: 1, date: 1, chat: old, migrate_to_chat_id: Number(to) };
-      if (isTold) updates.push({ update_id: nextUpdate++, message });
-      answerPoll(false);
+      if (isTold) arrive({ message });
     },
     /** Somebody writes; without a text it is no command. */
-    write(text: string, { from = 123456789, chat = '-100500', replyTo = 0, forwarded = false } = {}): number {
+    write(
+      text: string,
+      { from = 123456789, chat = '-100500', replyTo = 0, forwarded = false, secondsAgo = 0 } = {},
+    ): number {
       mustBeIn(chat, from);
       const message_id = nextUpdate;
       const message = {
         message_id,
-        date: 1,
+        date: Math.floor(now() / 1000) - secondsAgo,
         chat: chatOf(chat),
         from: { id: from, is_bot: false, first_name: 'Ada' },
         text,
         ...(replyTo && { reply_to_message: { message_id: replyTo, date: 1, chat: { id: Number(chat) } } }),
         ...(forwarded && { forward_origin: { type: 'hidden_user', date: 1, sender_user_name: 'Ben' } }),
       };
-      updates.push({ update_id: nextUpdate++, message });
-      answerPoll(false);
+      arrive({ message });
       return message_id;
     },
     press(data: string, { from = 123456789, message = 4711, chat = '-100500', old = false } = {}): string {
@@ -239,13 +252,21 @@ export async function startFakeTelegram({
         chat: chatOf(chat),
         ...(isOurs && { from: { id: Number(token.split(':')[0]), is_bot: true, first_name: 'tapfix' } }),
       };
-      updates.push({
-        update_id: nextUpdate++,
-        callback_query: { id, data, from: { id: from, is_bot: false, first_name: 'Ada' }, message: pressed },
-      });
-      answerPoll(false);
+      const person = { id: from, is_bot: false, first_name: 'Ada' };
+      arrive({ callback_query: { id, data, from: person, message: pressed } });
       return id;
     },
+    /**
+     * Delivers these again, in this order, whatever was confirmed: Telegram promises "at least once", and a poll whose
+     * answer was lost is repeated.
+     */
+    deliver(these: readonly object[]): void {
+      updates = these as typeof updates;
+      again = true;
+      answerPoll(false);
+    },
+    /** Every update there ever was, the oldest first. */
+    everyUpdate: (): readonly object[] => every,
     async close(): Promise<void> {
       clearTimeout(poll?.timer);
       server.closeAllConnections();

@@ -46,13 +46,15 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   const numbers = new Map<string, number>(); // number of a Remediation, by its short uid on the buttons
   const buttons = new Map<string, Button>(); // "a 1" to the button that it presses
   let posted = 0;
+  let written = 0;
 
   const print = (text: string): void => void output.write(`${text}\n`);
 
   function key(data: string): string | undefined {
-    const [verb = '', uid = '', page = ''] = data.split(':');
+    // A verb, a short uid, and for a page of the list that was opened last its number (notices/payload.ts).
+    const [verb, uid, page] = [verbIn(data), data.slice(1, 23), Number(data.slice(23, 26))];
     if (!interactive || !keyOf[verb]) return undefined;
-    if (verb === 'p') return `${keyOf[verb]} ${page}`; // a page of the list that was opened last
+    if (verb === 'p') return `${keyOf[verb]} ${page}`;
     if (!numbers.has(uid)) numbers.set(uid, numbers.size + 1);
     return `${keyOf[verb]} ${numbers.get(uid)}`;
   }
@@ -108,7 +110,10 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
     const text = line.trim();
     if (text === '') return;
     const who = { channel: 'console', by: by!, name: by!, place: { chat: 'console' } } as const;
-    if (text.startsWith('/')) return answer(() => onCommand({ ...who, text: text.slice(1).trim() }), 'command');
+    if (text.startsWith('/')) {
+      const command = { ...who, id: String(++written), text: text.slice(1).trim() };
+      return answer(() => onCommand(command), 'command');
+    }
     const button = buttonFor(text);
     if (button) await answer(() => onPress({ ...who, ...button }), 'press');
   }
@@ -151,7 +156,9 @@ const hasButtons = (message: Message): boolean => message.cards.some(({ buttons 
 
 /** The payload of each approve button. It holds a hash of what was shown. */
 const approvalsIn = (message: Message): string[] =>
-  message.cards.flatMap(({ buttons }) => buttons.flat().flatMap(({ data }) => (data.startsWith('a:') ? [data] : [])));
+  message.cards.flatMap(({ buttons }) => buttons.flat().flatMap(({ data }) => (verbIn(data) === 'a' ? [data] : [])));
+
+const verbIn = (data: string): string => data.slice(0, 1);
 
 const headlinesOf = (message: Message): string[] => message.cards.map((card) => headline(card.dot, card.headline));
 

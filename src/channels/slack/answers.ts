@@ -54,13 +54,12 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
    * where we are not a member.
    */
   async function say(
-    { press, command, responseUrl }: SlackInteraction,
+    { press, command, user, responseUrl }: SlackInteraction,
     words: Rendered,
     inPlace = false,
   ): Promise<unknown> {
-    const { by, place } = press ?? command;
+    const { place } = press ?? command;
     if (responseUrl && (inPlace || command)) return respond(responseUrl, { ...words, replace_original: inPlace });
-    const user = by.replace('slack:', '');
     const where = { channel: place.chat, user, ...(place.thread && { thread_ts: place.thread }) };
     return (await web()).chat.postEphemeral({ ...where, ...words });
   }

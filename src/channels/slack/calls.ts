@@ -16,6 +16,8 @@ export interface CallsDeps {
 /** Calls to Slack's Web API, and whether they work. */
 export interface Calls {
   web(): Promise<WebClient>;
+  /** The workspace of the bot token. Throws if Slack does not say. */
+  team(): Promise<string | undefined>;
   /** A call about this channel. A failure becomes an error for the outbox, which also logs it. */
   about<T>(channel: string, call: (web: WebClient) => Promise<T>): Promise<T>;
   /**
@@ -29,7 +31,7 @@ export interface Calls {
 const checkEveryMs = 300_000;
 
 export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps): Calls {
-  let client: { token: string; web: WebClient } | undefined;
+  let client: { token: string; web: WebClient; team?: string } | undefined;
   const inChannel = new Map<string, SlackProblem>();
   let ofToken: SlackProblem | undefined;
 
@@ -52,9 +54,22 @@ export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps):
     }
   }
 
+  /** A token never changes its workspace. */
+  async function team(): Promise<string | undefined> {
+    await web();
+    return client?.team ?? askForTeam();
+  }
+
+  async function askForTeam(): Promise<string | undefined> {
+    const asked = await web();
+    const { team_id } = await asked.auth.test();
+    if (team_id !== undefined && client?.web === asked) client.team = team_id;
+    return team_id;
+  }
+
   async function check(): Promise<SlackProblem | undefined> {
     try {
-      await (await web()).auth.test();
+      await askForTeam();
       return undefined;
     } catch (error) {
       return troubleOf(error);
@@ -75,5 +90,5 @@ export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps):
 
   const trouble = (): SlackProblem | undefined =>
     ofToken ?? own().flatMap((channel) => inChannel.get(channel) ?? [])[0];
-  return { web, about, keepChecking, trouble };
+  return { web, team, about, keepChecking, trouble };
 }

@@ -6,10 +6,16 @@ import type { Answer, Command, Handlers, Place, Press } from '../channel.ts';
 import type { SlackAnswers } from './answers.ts';
 import type { Envelope } from './socket.ts';
 
-/** A press or command, a key that is the same each time Slack delivers it, and the URL for an answer. */
-export type SlackInteraction = { key: string; responseUrl?: string | undefined } & (
-  { press: Press; command?: never } | { command: Command; press?: never }
-);
+/**
+ * A press or command, a key that is the same each time Slack delivers it, and the URL for an answer. `user` is a person
+ * of these workspaces: an id means somebody only within one, and a shared channel has people of several.
+ */
+export type SlackInteraction = {
+  key: string;
+  user: string;
+  teams: readonly string[];
+  responseUrl?: string | undefined;
+} & ({ press: Press; command?: never } | { command: Command; press?: never });
 
 /** One row per type of envelope that we use. */
 const readers: Readonly<Record<string, (envelope: Envelope) => SlackInteraction | undefined>> = {
@@ -22,7 +28,13 @@ const interactionIn = (envelope: Envelope): SlackInteraction | undefined => read
 /** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload, only the fields we need. */
 const blockActions = z.object({
   type: z.literal('block_actions'),
-  user: z.object({ id: z.string(), username: z.string().optional(), name: z.string().optional() }),
+  user: z.object({
+    id: z.string(),
+    team_id: z.string().optional(),
+    username: z.string().optional(),
+    name: z.string().optional(),
+  }),
+  team: z.object({ id: z.string() }).nullish(),
   container: z.object({
     channel_id: z.string(),
     message_ts: z.string(),
@@ -36,12 +48,14 @@ const blockActions = z.object({
 function pressIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = blockActions.safeParse(body);
   if (!parsed.success) return undefined;
-  const { user, container, actions, response_url } = parsed.data;
+  const { user, team, container, actions, response_url } = parsed.data;
   const [{ value, action_ts }] = actions;
   // The first message of a thread is not in the thread itself: an answer in the thread would not be seen.
   const thread = container.thread_ts === container.message_ts ? undefined : container.thread_ts;
   return {
     key: [user.id, container.message_ts, value, action_ts ?? envelope_id].join(' '),
+    user: user.id,
+    teams: given(user.team_id, team?.id),
     responseUrl: response_url,
     press: {
       channel: 'slack',
@@ -61,6 +75,7 @@ const slashCommand = z.object({
   command: z.string(),
   text: z.string().optional(),
   user_id: z.string(),
+  team_id: z.string().optional(),
   user_name: z.string().optional(),
   channel_id: z.string(),
   trigger_id: z.string().optional(),
@@ -70,12 +85,21 @@ const slashCommand = z.object({
 function slashIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = slashCommand.safeParse(body);
   if (!parsed.success) return undefined;
-  const { text, user_id, user_name, channel_id, trigger_id, response_url } = parsed.data;
-  const by = `slack:${user_id}`;
+  const { text, user_id, team_id, user_name, channel_id, trigger_id, response_url } = parsed.data;
+  const id = trigger_id ?? envelope_id;
   return {
-    key: `command ${trigger_id ?? envelope_id}`,
+    key: `command ${id}`,
+    user: user_id,
+    teams: given(team_id),
     responseUrl: response_url,
-    command: { channel: 'slack', by, name: user_name ?? user_id, place: placeOf(channel_id), text: wordsOf(text) },
+    command: {
+      channel: 'slack',
+      by: `slack:${user_id}`,
+      name: user_name ?? user_id,
+      place: placeOf(channel_id),
+      id,
+      text: wordsOf(text),
+    },
   };
 }
 
@@ -85,30 +109,40 @@ const mention = z.object({
   event: z.object({
     type: z.literal('app_mention'),
     user: z.string(),
+    team: z.string().optional(),
+    user_team: z.string().optional(),
     text: z.string(),
     channel: z.string(),
+    ts: z.string().optional(),
     thread_ts: z.string().optional(),
     bot_id: z.undefined().optional(),
   }),
 });
 
-/** A mention in a card's thread is about that card. */
+/** A mention in a card's thread is about that card. Slack repeats it for an hour; a slash command is never repeated. */
 function mentionIn({ envelope_id, body }: Envelope): SlackInteraction | undefined {
   const parsed = mention.safeParse(body);
   if (!parsed.success) return undefined;
   const { event_id, event } = parsed.data;
+  const writtenMs = Math.floor(Number(event.ts) * 1000);
   return {
-    key: `mention ${event_id ?? envelope_id}`,
+    key: `mention ${event_id ?? event.ts ?? envelope_id}`,
+    user: event.user,
+    teams: given(event.user_team, event.team),
     command: {
       channel: 'slack',
       by: `slack:${event.user}`,
       name: event.user,
       place: placeOf(event.channel, event.thread_ts),
+      id: event.ts ?? event_id ?? envelope_id,
+      ...(Number.isFinite(writtenMs) && { writtenMs }),
       text: wordsOf(event.text.replace(/<@[^>]*>/g, ' ')),
       ...(event.thread_ts !== undefined && { replyTo: event.thread_ts }),
     },
   };
 }
+
+const given = (...teams: (string | undefined)[]): string[] => teams.filter((team) => team !== undefined);
 
 const placeOf = (chat: string, thread?: string): Place => ({ chat, ...(thread !== undefined && { thread }) });
 
@@ -124,6 +158,8 @@ const lastAnswersMs = 2_000;
 
 interface PressesDeps {
   answers: SlackAnswers;
+  /** The workspace that tapfix is in. Throws if Slack does not say. */
+  ownTeam(): Promise<string | undefined>;
   clock: Clock;
   log: Log;
 }
@@ -135,7 +171,7 @@ interface Presses {
 }
 
 /** Each press and each command is decided once, however often and on however many sockets it arrives. */
-export function createPresses({ answers, clock, log }: PressesDeps): Presses {
+export function createPresses({ answers, ownTeam, clock, log }: PressesDeps): Presses {
   const decisions = new Map<string, Promise<void>>();
   const underWay = new Set<Promise<void>>();
   let isOver = false;
@@ -162,7 +198,7 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
   }
 
   function begin(interaction: SlackInteraction, handlers: Handlers): Promise<void> {
-    const answer = decide(interaction, handlers);
+    const answer = decide(interaction, clock.now(), handlers);
     const answered = answer.then((said) => answers.to(interaction, said)).finally(() => underWay.delete(answered));
     underWay.add(answered);
     const decided = answer.then(() => undefined);
@@ -171,15 +207,28 @@ export function createPresses({ answers, clock, log }: PressesDeps): Presses {
     return decided;
   }
 
-  async function decide({ press, command }: SlackInteraction, { onPress, onCommand }: Handlers): Promise<Answer> {
+  async function decide(
+    interaction: SlackInteraction,
+    receivedMs: number,
+    { onPress, onCommand }: Handlers,
+  ): Promise<Answer> {
+    const { press, command } = interaction;
     try {
-      return await (press ? onPress(press) : onCommand(command));
+      const by = await whoIs(interaction);
+      return await (press ? onPress({ ...press, by }) : onCommand({ ...command, by, receivedMs }));
     } catch (error) {
       const reason = messageOf(error);
       if (press) log.error({ reason }, 'press not handled');
       else log.error({ reason }, 'command not handled');
       return { say: 'Something went wrong in tapfix; nothing was decided. Try again.', alert: true };
     }
+  }
+
+  /** Somebody of another workspace is nobody that the approvers' list can name: "slack:T0OTHER/U012AB3CD". */
+  async function whoIs({ user, teams }: SlackInteraction): Promise<string> {
+    const own = teams.length > 0 ? await ownTeam() : undefined;
+    const other = own === undefined ? undefined : teams.find((team) => team !== own);
+    return other === undefined ? `slack:${user}` : `slack:${other}/${user}`;
   }
 
   return {

@@ -36,7 +36,7 @@ export function createSlack({
   const endpoint = { apiUrl, patience };
   const calls = createCalls({ botToken: () => required(botToken, 'bot'), own, endpoint, log, clock });
   const answers = createAnswers({ web: calls.web, patience, clock, log });
-  const presses = createPresses({ answers, clock, log });
+  const presses = createPresses({ answers, ownTeam: calls.team, clock, log });
   let receiver: Receiver | undefined;
   let isStopped = false;
 
@@ -93,7 +93,8 @@ export function createSlack({
     return receiving.ok && trouble ? { ok: false, detail: trouble.say } : receiving;
   }
 
-  return paced({ name: 'slack', post, edit, run, health }, { minTimeMs: 50, maxConcurrent: 8 });
+  const sharedSinceMs = (): number | undefined => receiver?.sharedSinceMs();
+  return paced({ name: 'slack', post, edit, run, health, sharedSinceMs }, { minTimeMs: 50, maxConcurrent: 8 });
 }
 
 /**

@@ -23,6 +23,8 @@ interface SocketDeps {
   endpoint: Endpoint;
   clock: Clock;
   onOpen(): void;
+  /** How many sockets the app has, this one among them. */
+  onHello(connections: number): void;
   onEnvelope(envelope: Envelope): void;
 }
 
@@ -39,8 +41,9 @@ async function holdSocket(deps: SocketDeps, signal: AbortSignal): Promise<string
     client.once('disconnected', () => resolve('closed'));
     // Slack announces the end but leaves the connection open; waiting for it to close would take seconds.
     client.on('ws_message', (data: unknown) => {
-      const farewell = farewellIn(data);
-      if (farewell !== undefined) resolve(farewell);
+      const { type, reason, num_connections } = parsed(data);
+      if (type === 'disconnect') resolve(String(reason));
+      if (type === 'hello' && typeof num_connections === 'number') deps.onHello(num_connections);
     });
   });
   try {
@@ -74,15 +77,14 @@ const closed = (): SlackTrouble =>
   new SlackTrouble({ kind: 'Disconnected', say: 'Slack closed its socket at once', retryMs: 5_000 });
 
 /**
- * Why Slack wants us to disconnect: warning, refresh_requested, link_disabled, too_many_websockets; undefined if it
- * does not.
+ * Slack's message about the socket itself: hello, or why it wants us to disconnect (warning, refresh_requested,
+ * link_disabled, too_many_websockets).
  */
-function farewellIn(data: unknown): string | undefined {
+function parsed(data: unknown): { type?: unknown; reason?: unknown; num_connections?: unknown } {
   try {
-    const { type, reason } = JSON.parse(String(data)) as { type?: unknown; reason?: unknown };
-    return type === 'disconnect' ? String(reason) : undefined;
+    return (JSON.parse(String(data)) ?? {}) as object;
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -120,6 +122,8 @@ interface ReceiverDeps {
 export interface Receiver {
   run(signal: AbortSignal): Promise<void>;
   health(): ChannelHealth;
+  /** Since when the app has more sockets than ours. */
+  sharedSinceMs(): number | undefined;
 }
 
 /**
@@ -131,6 +135,8 @@ const sockets = 2;
 const staggerMs = 600_000;
 /** A socket that ends sooner counts as a failure. */
 const shortestLifeMs = 5_000;
+/** Slack counts a socket that was just closed, by us or by the pod before us, for a while. */
+const countedAfterMs = 120_000;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 30_000;
 
@@ -139,6 +145,16 @@ export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: R
   let open = 0;
   let trouble: SlackProblem | undefined;
   let isSaid = false;
+  let closedMs: number[] = [];
+  let others: { sinceMs: number; lastMs: number } | undefined;
+
+  /** Slack says it only when a socket is opened: every few hours. */
+  function onHello(connections: number): void {
+    const nowMs = clock.now();
+    closedMs = closedMs.filter((atMs) => Math.abs(nowMs - atMs) < countedAfterMs);
+    const own = open + 1 + closedMs.length;
+    others = connections > own ? { sinceMs: others?.sinceMs ?? nowMs, lastMs: nowMs } : undefined;
+  }
 
   async function keepOpen(index: number, signal: AbortSignal): Promise<void> {
     let failures = 0;
@@ -170,13 +186,19 @@ export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: R
     };
     const either = AbortSignal.any([signal, renew.signal]);
     try {
-      const farewell = await holdSocket({ appToken: await appToken(), endpoint, clock, onOpen, onEnvelope }, either);
+      const farewell = await holdSocket(
+        { appToken: await appToken(), endpoint, clock, onOpen, onHello, onEnvelope },
+        either,
+      );
       if (clock.now() - (openedAtMs ?? 0) < shortestLifeMs) throw new SlackTrouble(cutShort(farewell));
     } catch (error) {
       if (!renew.signal.aborted) throw error;
     } finally {
       over.abort();
-      if (openedAtMs !== undefined) open -= 1;
+      if (openedAtMs !== undefined) {
+        open -= 1;
+        closedMs.push(clock.now());
+      }
     }
   }
 
@@ -199,6 +221,7 @@ export function createReceiver({ appToken, endpoint, clock, log, onEnvelope }: R
     async run(signal) {
       await Promise.all(Array.from({ length: sockets }, (_, index) => keepOpen(index, signal)));
     },
+    sharedSinceMs: () => (others && others.lastMs - others.sinceMs >= countedAfterMs ? others.sinceMs : undefined),
     health() {
       if (open === 0) return { ok: false, detail: trouble?.say ?? 'connecting' };
       return { ok: true, detail: open === sockets ? 'receiving' : `receiving over ${open} of ${sockets} sockets` };

@@ -56,8 +56,9 @@ export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDe
     await patiently('press', () => (inPlace ? edit(place, message, show) : post(place, quiet(show), message)));
   }
 
-  function toCommand({ place }: Command, message: number, { say, show }: Answer): Promise<void> {
-    return patiently('command', () => post(place, quiet(show ?? plainly(say)), String(message)));
+  async function toCommand({ place }: Command, message: number, { say, show }: Answer): Promise<void> {
+    if (!show && !say) return;
+    await patiently('command', () => post(place, quiet(show ?? plainly(say)), String(message)));
   }
 
   return { toPress, toCommand };

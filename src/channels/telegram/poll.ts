@@ -44,6 +44,8 @@ function commandOf(message: Message, botName: string | undefined): Command | und
     by: `telegram:${from.id}`,
     name: from.username ?? from.first_name,
     place: placeOf(message),
+    id: String(message.message_id),
+    writtenMs: message.date * 1000,
     text: `${word.toLowerCase()} ${rest ?? ''}`.trim(),
     ...(replyTo !== undefined && { replyTo: String(replyTo) }),
   };
@@ -70,17 +72,37 @@ const shortestPollMs = 250;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 30_000;
 const lastAnswersMs = 2_000;
+/** During a rollout two pods poll for a moment. Longer than this, somebody else has our token. */
+const longConflictMs = 120_000;
+/** A poll takes 25 s, and the pause after a refusal up to 30 s. */
+const sameConflictMs = 90_000;
+/** Telegram repeats only what the last poll did not confirm, at most 100 updates. */
+const mostRemembered = 1_000;
+/** A command that is addressed to a bot waits for our own name. */
+const nameTries = 3;
+const nameRetryMs = 1_000;
 
 /**
  * Long polling, for ever. An update counts as received only when the next poll confirms it, and that poll starts after
- * every press of the last one was decided: so a press is handled at least once, even if we are killed. Presses made
- * while we were down are still there (Telegram keeps them for a day) and are handled.
+ * every press of the last one was decided: so a press is not lost, even if we are killed. Presses made while we were
+ * down are still there (Telegram keeps them for a day) and are handled. One process handles each update once, however
+ * often it arrives: an update that fails is answered or logged, and does not bring the others again.
  */
-export function createPoller({ api, answers, chats, own, log, clock }: PollerDeps): Pick<Channel, 'run' | 'health'> {
+export function createPoller({
+  api,
+  answers,
+  chats,
+  own,
+  log,
+  clock,
+}: PollerDeps): Pick<Channel, 'run' | 'health' | 'sharedSinceMs'> {
   let trouble: TelegramTrouble | undefined;
   let health: ChannelHealth = { ok: false, detail: 'connecting' };
   const answering = new Set<Promise<void>>();
   let introduced: { bot: Api; chats: Set<string> } | undefined;
+  let conflict: { firstMs: number; lastMs: number } | undefined;
+  let named: { bot: Api; name: string } | undefined;
+  const handled = new Set<number>(); // update_ids, the oldest first
 
   async function run(handlers: Handlers, signal: AbortSignal): Promise<void> {
     let offset = 0;
@@ -88,17 +110,20 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     while (!signal.aborted) {
       const askedAtMs = clock.now();
       try {
-        const updates = await poll(offset, signal);
+        const bot = await api();
+        const updates = await poll(bot, offset, signal);
+        const receivedMs = clock.now();
         failures = 0;
         works();
         void introduce(handlers).catch(() => undefined); // the token is missing by now: the next poll reports it
-        await handleAll(updates, handlers);
+        await handleAll(bot, updates.filter(isNew), receivedMs, handlers);
         if (updates.length === 0 && clock.now() - askedAtMs < shortestPollMs) await clock.sleep(shortestPollMs, signal);
         for (const { update_id } of updates) offset = Math.max(offset, update_id + 1);
       } catch (error) {
         if (signal.aborted) break;
         const found = troubleOf(error);
         fails(found);
+        if (found.kind === 'SecondPoller') noteSecondPoller(clock.now());
         await clock.sleep(backOffMs(found, failures++), signal);
       }
     }
@@ -111,12 +136,20 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     await inTime({ clock, ms: lastAnswersMs, late: undefined }, () => Promise.allSettled(answering));
   }
 
-  async function poll(offset: number, signal: AbortSignal): Promise<Update[]> {
+  /** True once for each update. */
+  function isNew({ update_id }: Update): boolean {
+    if (handled.has(update_id)) return false;
+    handled.add(update_id);
+    for (const oldest of handled) if (handled.size > mostRemembered) handled.delete(oldest);
+    return true;
+  }
+
+  async function poll(bot: Api, offset: number, signal: AbortSignal): Promise<Update[]> {
     // The first answer, and the first after trouble, must not take 25 s. With a second poller only a full poll proves
     // anything.
     const timeout = health.ok || trouble?.kind === 'SecondPoller' ? pollSeconds : 0;
     const options = { offset, timeout, allowed_updates: ['callback_query', 'message'] as const };
-    const updates: unknown = await (await api()).getUpdates(options, signal as Parameters<Api['getUpdates']>[1]);
+    const updates: unknown = await bot.getUpdates(options, signal as Parameters<Api['getUpdates']>[1]);
     if (!Array.isArray(updates)) throw new TypeError('getUpdates did not give a list');
     return updates as Update[];
   }
@@ -125,7 +158,12 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
    * Presses on one message are handled one after another, so that the first is decided first; so are commands in one
    * chat. Everything else runs in parallel.
    */
-  async function handleAll(updates: readonly Update[], handlers: Handlers): Promise<void> {
+  async function handleAll(
+    bot: Api,
+    updates: readonly Update[],
+    receivedMs: number,
+    handlers: Handlers,
+  ): Promise<void> {
     const byMessage = Object.groupBy(updates, ({ callback_query, message }) => {
       const pressed = callback_query?.message;
       return pressed ? `${pressed.chat.id} ${pressed.message_id}` : `${message?.chat.id}`;
@@ -133,31 +171,47 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     await Promise.all(
       Object.values(byMessage).map(async (some) => {
         for (const { callback_query, message } of some ?? []) {
-          if (callback_query) await handlePress(callback_query, handlers);
-          else if (message) await handleCommand(message, handlers);
+          if (callback_query) await handlePress(bot, callback_query, handlers);
+          else if (message) await handleCommand(bot, message, receivedMs, handlers);
         }
       }),
     );
   }
 
-  async function handlePress(query: CallbackQuery, { onPress }: Handlers): Promise<void> {
-    const press = pressOf(query, botIdOf(await api()));
+  async function handlePress(bot: Api, query: CallbackQuery, { onPress }: Handlers): Promise<void> {
+    const press = pressOf(query, botIdOf(bot));
     const answer = press ? await decided(() => onPress(press), pressLost) : unknownButton;
     afterwards(answers.toPress(query.id, press, answer));
   }
 
-  async function handleCommand(message: NonNullable<Update['message']>, { onCommand }: Handlers): Promise<void> {
+  async function handleCommand(
+    bot: Api,
+    message: NonNullable<Update['message']>,
+    receivedMs: number,
+    { onCommand }: Handlers,
+  ): Promise<void> {
     if (message.migrate_to_chat_id) chats.moved(String(message.chat.id), String(message.migrate_to_chat_id));
-    const command = await commandIn(message);
+    // The bot's name is read only where it matters: in a group with other bots.
+    const isAddressed = /^\/\w+@/.test(message.text ?? '');
+    const command = commandOf(message, isAddressed ? await nameOf(bot) : undefined);
     if (!command) return;
-    const answer = await decided(() => onCommand(command), commandLost);
+    const answer = await decided(() => onCommand({ ...command, receivedMs }), commandLost);
     afterwards(answers.toCommand(command, message.message_id, answer));
   }
 
-  /** The bot's name is read only where it matters: in a group with other bots. */
-  async function commandIn(message: NonNullable<Update['message']>): Promise<Command | undefined> {
-    const isAddressed = /^\/\w+@/.test(message.text ?? '');
-    return commandOf(message, isAddressed ? (await (await api()).getMe()).username : undefined);
+  /** undefined if Telegram does not say: then the command may be for another bot, and nobody can be answered. */
+  async function nameOf(bot: Api): Promise<string | undefined> {
+    if (named?.bot === bot) return named.name;
+    for (let tries = 1; ; tries++) {
+      try {
+        const { username } = await bot.getMe();
+        named = { bot, name: username };
+        return username;
+      } catch (error) {
+        if (tries === nameTries) return void commandLost(troubleOf(error).say);
+        await clock.sleep(nameRetryMs);
+      }
+    }
   }
 
   const pressLost = (reason: string): void => log.error({ reason }, 'press not handled');
@@ -223,7 +277,18 @@ export function createPoller({ api, answers, chats, own, log, clock }: PollerDep
     trouble = found;
   }
 
-  return { run, health: () => health };
+  /** With two pollers, each ends the other's poll: the refusals come one after another, with polls that work between. */
+  function noteSecondPoller(nowMs: number): void {
+    const isSame = conflict && Math.abs(nowMs - conflict.lastMs) < sameConflictMs;
+    conflict = { firstMs: isSame ? conflict!.firstMs : nowMs, lastMs: nowMs };
+  }
+
+  function sharedSinceMs(): number | undefined {
+    if (!conflict || Math.abs(clock.now() - conflict.lastMs) > longConflictMs) return undefined;
+    return conflict.lastMs - conflict.firstMs >= longConflictMs ? conflict.firstMs : undefined;
+  }
+
+  return { run, health: () => health, sharedSinceMs };
 }
 
 const backOffMs = (trouble: TelegramTrouble, failures: number): number =>

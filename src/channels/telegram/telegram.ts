@@ -118,7 +118,8 @@ export function createTelegram({ token, apiRoot, chats: own, log, clock, ...deps
     }
   }
 
-  const channel: Channel = { name: 'telegram', chatNow: chats.now, post, edit, run: poller.run, health };
+  const { run, sharedSinceMs } = poller;
+  const channel: Channel = { name: 'telegram', chatNow: chats.now, post, edit, run, health, sharedSinceMs };
   return paced(channel, { minTimeMs: 50, maxConcurrent: 8 });
 }
 

@@ -14,6 +14,8 @@ export interface Question extends Confirming {
   channel: ChannelName;
   /** The Notice's name. */
   notice: string;
+  /** The id of the command that asked for it, if it was not a press. That command is never the answer. */
+  askedBy?: string;
 }
 
 /** The open questions. Listeners are called when a question is asked, answered or has run out. */

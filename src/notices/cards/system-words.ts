@@ -50,6 +50,8 @@ function wordsOf(about: NoticeSubject, found: number, context: WordContext): Wor
       return unseenWords(about, context);
     case 'refused':
       return refusedWords(about, context);
+    case 'shared':
+      return sharedWords(about, context);
     default:
       return unreachable(about);
   }
@@ -66,6 +68,28 @@ function refusedWords(
       footer: [`It said: ${problem}`],
     };
   return { dot: 'warning', headline: `config change refused, the old one stays: ${problem}`, footer: [] };
+}
+
+function sharedWords(
+  { channel, sign, from, until }: NoticeSubject & { what: 'shared' },
+  { timeZone, nowMs }: WordContext,
+): Words {
+  const times = timesIn(timeZone, nowMs);
+  const bot = channel === 'telegram' ? 'Telegram bot' : 'Slack app';
+  if (until)
+    return {
+      headline: `tapfix shared its ${bot} ${times.minute(from)} to ${times.minuteZoned(until)}; no longer`,
+      footer: [],
+    };
+  const known =
+    sign === 'press'
+      ? 'Buttons of another tapfix installation were pressed and reached this one.'
+      : 'Another program is connected to it as well.';
+  return {
+    dot: 'orange',
+    headline: `tapfix shares its ${bot} with somebody else since ${times.minuteZoned(from)}`,
+    footer: [known, `What people press or write reaches only one of them. Give each installation a ${bot} of its own.`],
+  };
 }
 
 function blindWords(about: NoticeSubject & { what: 'blind' }, found: number, { timeZone, nowMs }: WordContext): Words {

@@ -1,7 +1,7 @@
 import type { Notice } from '../../kube/notice.ts';
 import type { Remediation } from '../../kube/remediation.ts';
 import { hashOf } from '../../lib/hash.ts';
-import { nextSlot } from '../../lib/window.ts';
+import { nextSlot, remainingMs } from '../../lib/window.ts';
 import { isOverInChat, isSettled } from '../cards/head.ts';
 import { type Address, chatKey } from '../plan/route.ts';
 
@@ -30,13 +30,14 @@ export type Due = { do: 'post' } | { do: 'edit'; about: 'state' | 'counts' } | {
 /** Pure. A wait of 0 ms means that the message is up to date. */
 export function whatIsDue(last: Shown, wanted: Wanted, nowMs: number): Due {
   if (!last.message) return { do: 'post' };
+  const sinceMs = last.shownAtMs ?? nowMs;
   if (last.shown !== wanted.shown) {
-    const restMs = (last.shownAtMs ?? nowMs) + (wanted.apartMs ?? 0) - nowMs;
+    const restMs = remainingMs({ sinceMs, forMs: wanted.apartMs ?? 0 }, nowMs);
     return restMs > 0 ? { do: 'wait', ms: restMs } : { do: 'edit', about: 'state' };
   }
   // After a restart it is not known which counts were shown. They may differ.
   if (wanted.counts === undefined || wanted.counts === last.counts) return { do: 'wait', ms: 0 };
-  const ms = (last.shownAtMs ?? nowMs) + countsEveryMs - nowMs;
+  const ms = remainingMs({ sinceMs, forMs: countsEveryMs }, nowMs);
   return ms > 0 ? { do: 'wait', ms } : { do: 'edit', about: 'counts' };
 }
 
@@ -129,24 +130,28 @@ export interface Pacing {
 
 export function createPacing(): Pacing {
   const spent = new Map<string, number[]>();
-  const outages = new Map<string, { failures: number; untilMs: number }>();
+  const outages = new Map<string, { failures: number; sinceMs: number; forMs: number }>();
   const posted = new Map<string, Map<string, number>>();
   const recent = (address: Address, nowMs: number): number[] =>
     (spent.get(chatKey(address)) ?? []).filter((at) => at > nowMs - minuteMs);
   return {
     failed(address, afterMs, nowMs) {
       const key = chatKey(address);
-      const { failures, untilMs } = outages.get(key) ?? { failures: 0, untilMs: 0 };
-      const isSame = failures > 0 && nowMs < untilMs; // several attempts failed at once
-      const grownMs = isSame ? 0 : Math.min(shortestPauseMs * 2 ** failures, longestPauseMs);
-      const nextMs = nowMs + Math.max(afterMs, grownMs);
-      outages.set(key, { failures: failures + (isSame ? 0 : 1), untilMs: Math.max(untilMs, nextMs) });
+      const before = outages.get(key) ?? { failures: 0, sinceMs: nowMs, forMs: 0 };
+      const leftMs = remainingMs(before, nowMs);
+      const isSame = before.failures > 0 && leftMs > 0; // several attempts failed at once
+      const grownMs = isSame ? 0 : Math.min(shortestPauseMs * 2 ** before.failures, longestPauseMs);
+      const failures = before.failures + (isSame ? 0 : 1);
+      outages.set(key, { failures, sinceMs: nowMs, forMs: Math.max(leftMs, afterMs, grownMs) });
     },
     arrived(address) {
       const outage = outages.get(chatKey(address));
       if (outage) outage.failures = 0;
     },
-    pausedForMs: (address, nowMs) => Math.max((outages.get(chatKey(address))?.untilMs ?? 0) - nowMs, 0),
+    pausedForMs(address, nowMs) {
+      const outage = outages.get(chatKey(address));
+      return outage ? remainingMs(outage, nowMs) : 0;
+    },
     waitMs(address, about, nowMs, mayAsk = false) {
       if (address.channel === 'console') return 0;
       const kept = about === 'state' && mayAsk ? keptForQuestions : keptFrom[about];

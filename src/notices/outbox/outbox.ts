@@ -348,7 +348,14 @@ function createSeen(clock: Clock) {
     times.set(fix.metadata.uid, seen);
   }
   return {
-    of: ({ metadata }: Remediation): SeenTimes => times.get(metadata.uid) ?? { firstMs: clock.now() },
+    /** A time in the future means that the clock was set back since: from then on it counts as seen just now. */
+    of({ metadata }: Remediation): SeenTimes {
+      const nowMs = clock.now();
+      const seen = times.get(metadata.uid) ?? { firstMs: nowMs };
+      seen.firstMs = Math.min(seen.firstMs, nowMs);
+      if (seen.rehearsedMs !== undefined) seen.rehearsedMs = Math.min(seen.rehearsedMs, nowMs);
+      return seen;
+    },
     note,
     list(fixes: readonly Remediation[]): void {
       const uids = new Set(fixes.map(({ metadata }) => metadata.uid));

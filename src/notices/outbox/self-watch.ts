@@ -7,7 +7,7 @@ import type { Listener, Store } from '../../kube/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf, unreachable } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { planSystem, type SystemFacts, type SystemStep } from '../plan/blindness.ts';
+import { planSystem, type SharedBot, type SystemFacts, type SystemStep } from '../plan/blindness.ts';
 import { addressesOf, everyChat } from '../plan/route.ts';
 import { noticeBody } from './notice-body.ts';
 
@@ -24,6 +24,8 @@ interface SelfWatchDeps {
   sights(): Sight[];
   /** Set if the configuration in the file was refused and is not used. */
   refusal?(): SystemFacts['refusal'];
+  /** Signs that somebody else uses our bot. */
+  shared?(): readonly SharedBot[];
   /** For metrics: once per outage, however many chats get a message. */
   onBlindness?(what: 'blind' | 'unseen'): void;
 }
@@ -35,6 +37,8 @@ interface SelfWatch {
 }
 
 const everyMs = 5_000;
+/** Longer than it takes to notice again that a bot is shared. */
+const sureAfterMs = 900_000;
 
 /**
  * Watches how much tapfix can see, and records it: Notices of the form `system`, which the outbox sends. Nothing can be
@@ -45,6 +49,7 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
   /** Names of Notices that any process has created. They may be gone by now. */
   const said = new Set<string>();
   const counted = new Set<string>();
+  const startedMs = clock.now();
 
   function remember(notice: Notice): void {
     if (notice.spec.form === 'system') said.add(notice.metadata.name);
@@ -56,7 +61,7 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
   }
 
   function count({ what, ...about }: NoticeSubject): void {
-    if (what === 'refused') return;
+    if (what === 'refused' || what === 'shared') return;
     const of = `${what} ${'from' in about ? about.from : about.parts[0]!.from}`;
     if (!counted.has(of)) deps.onBlindness?.(what);
     counted.add(of);
@@ -100,6 +105,8 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
     const steps = planSystem({
       sights: deps.sights(),
       refusal: deps.refusal?.(),
+      shared: deps.shared?.() ?? [],
+      isSureOfBots: clock.now() - startedMs > sureAfterMs,
       notices: notices.all().filter(({ spec }) => spec.form === 'system'),
       said,
       addressesOf: (of) =>

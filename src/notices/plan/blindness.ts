@@ -80,6 +80,10 @@ export interface SystemFacts {
   sights: readonly Sight[];
   /** Set if the configuration was changed and the change is not used. */
   refusal?: { at: string; problem: string } | undefined;
+  /** Signs that somebody else uses our bot, and since when. */
+  shared?: readonly SharedBot[];
+  /** This process has looked for such signs long enough to say that there are none. */
+  isSureOfBots?: boolean;
   /** Notices of the form `system`. */
   notices: readonly Notice[];
   /** Names that this process knows. What was posted once is not posted again, even when its Notice is gone. */
@@ -87,6 +91,12 @@ export interface SystemFacts {
   /** The places for news of this namespace; every chat for undefined. */
   addressesOf(namespace: string | undefined): Address[];
   nowMs: number;
+}
+
+export interface SharedBot {
+  channel: 'telegram' | 'slack';
+  sign: 'press' | 'connection';
+  sinceMs: number;
 }
 
 export type SystemStep =
@@ -103,7 +113,7 @@ const sameTroubleMs = 600_000;
 const keptMs = 86_400_000;
 
 export function planSystem(facts: SystemFacts): SystemStep[] {
-  const steps = [...blindSteps(facts), ...unseenSteps(facts), ...refusedSteps(facts)];
+  const steps = [...blindSteps(facts), ...unseenSteps(facts), ...refusedSteps(facts), ...sharedSteps(facts)];
   const isTouched = (notice: Notice): boolean => steps.some((step) => step.do === 'update' && step.notice === notice);
   const old = facts.notices.filter((notice) => !isTouched(notice) && isHistory(notice, facts));
   return [...steps, ...old.map((notice) => ({ do: 'delete', notice }) as const)];
@@ -132,6 +142,30 @@ function refusedSteps({ refusal, notices, said, addressesOf, nowMs }: SystemFact
     .map((address) => ({ address, name: nameOfNotice(address, 'system', `refused ${refusal.at}`) }))
     .filter(({ name }) => !said.has(name))
     .map(({ address, name }): SystemStep => ({ do: 'create', name, address, about }));
+  return [...over, ...fresh];
+}
+
+/** Posted once for each sign, in the chats of that vendor, until it is over. A restart does not know yet that it is. */
+function sharedSteps({ shared = [], isSureOfBots = false, ...facts }: SystemFacts): SystemStep[] {
+  const { notices, said, addressesOf, nowMs } = facts;
+  const open = notices.flatMap((notice) => {
+    const about = aboutOf(notice);
+    return about?.what === 'shared' && !about.until ? [{ notice, about }] : [];
+  });
+  const isSame = (a: Omit<SharedBot, 'sinceMs'>, b: Omit<SharedBot, 'sinceMs'>): boolean =>
+    a.channel === b.channel && a.sign === b.sign;
+  const over = open
+    .filter(({ about }) => isSureOfBots && !shared.some((one) => isSame(one, about)))
+    .map(({ notice, about }): SystemStep => ({ do: 'update', notice, about: { ...about, until: iso(nowMs) } }));
+  const fresh = shared.flatMap(({ channel, sign, sinceMs }) => {
+    const about = { what: 'shared', channel, sign, from: iso(sinceMs) } as const;
+    return addressesOf(undefined)
+      .filter((address) => address.channel === channel)
+      .filter((address) => !open.some((one) => isSame(one.about, about) && samePlace(one.notice.spec, address)))
+      .map((address) => ({ address, name: nameOfNotice(address, 'system', `shared ${sign} ${about.from}`) }))
+      .filter(({ name }) => !said.has(name))
+      .map(({ address, name }): SystemStep => ({ do: 'create', name, address, about }));
+  });
   return [...over, ...fresh];
 }
 

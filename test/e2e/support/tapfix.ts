@@ -175,7 +175,7 @@ export interface StartOptions {
 /** The built bundle as a process of its own, for tests that kill it at an exact boundary. */
 export async function startProcess({ role, kubeconfig, config, token = botToken }: StartOptions): Promise<Running> {
   const file = join(await mkdtemp(join(tmpdir(), 'tapfix-config-')), 'config.yaml');
-  await writeFile(file, `${configText(config)}server: {host: 127.0.0.1, port: 0}\n`);
+  await writeFile(file, `${configText(config)}server: {host: 127.0.0.1, port: 0, localPort: 0}\n`);
   const env = { ...process.env, KUBECONFIG: kubeconfig, TELEGRAM_BOT_TOKEN: token, POD_NAMESPACE: 'tapfix' };
   const args = [join(root, 'bin/tapfix.js'), 'run', '--config', file, '--role', role];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

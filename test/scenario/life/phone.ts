@@ -28,6 +28,7 @@ export function createPhone() {
   /** What answers showed: for whoever pressed, and no post of the outbox. */
   const lists: Shown[] = [];
   let calls = 0;
+  let written = 0;
   let handle: Handlers | undefined;
 
   const say = ({ cards, title }: Message): void => {
@@ -106,7 +107,7 @@ export function createPhone() {
     /** Ada writes; in reply to the first card unless she does not. */
     async write(text: string, replyTo: string | undefined = '1', chat = String(chatId)): Promise<Answer> {
       const who = { channel: 'telegram', by: `telegram:${ada}`, name: 'ada', place: { chat } } as const;
-      return handle!.onCommand({ ...who, text, ...(replyTo !== undefined && { replyTo }) });
+      return handle!.onCommand({ ...who, id: String(++written), text, ...(replyTo !== undefined && { replyTo }) });
     },
     press: (label: RegExp): Promise<string> => keep(label)(),
     keep,

@@ -148,7 +148,7 @@ export async function aSetup(t: TestContext, { server = 'http://127.0.0.1:1', ch
     namespaces: { include: ['*'] },
     notices: { coalesce: '0s' },
     channels: channels ?? { console: {} },
-    server: { host: '127.0.0.1', port: 0 },
+    server: { host: '127.0.0.1', port: 0, localPort: 0 },
     ...config,
   };
   await writeFile(configFile, JSON.stringify(whole));

@@ -33,6 +33,8 @@ test('channels come and go: nothing is received before all is listed, and one th
     clock,
     metrics: createMetrics(),
     readiness,
+    installation: [],
+    onForeign: () => nothing,
     signal: stop.signal,
   });
   registry.start(handlers, listed.promise);

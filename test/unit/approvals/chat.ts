@@ -75,8 +75,11 @@ export function aChat(
     subjectAccess: async () => true,
     status: () => ['channel-telegram: receiving'],
   });
-  const write = (text: string, over: Partial<Command> = {}): Promise<Answer> =>
-    onCommand({ channel: vendor, by: vendors[vendor].ada, name: 'x', place: { chat }, text, ...over });
+  let written = 0;
+  const write = (text: string, over: Partial<Command> = {}): Promise<Answer> => {
+    const id = String(++written);
+    return onCommand({ channel: vendor, by: vendors[vendor].ada, name: 'x', place: { chat }, id, text, ...over });
+  };
   const reply = (text: string, over: Partial<Command> = {}) => write(text, { replyTo: '4711', ...over });
-  return { ...booth, card, notices, mutes, write, reply, shownNow, who: vendors[vendor] };
+  return { ...booth, config, onCommand, card, notices, mutes, write, reply, shownNow, who: vendors[vendor] };
 }

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { createCommands } from '../../../src/approvals/commands.ts';
 import type { Answer, Place } from '../../../src/channels/channel.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
-import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix } from '../../support/fixes.ts';
+import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix, at } from '../../support/fixes.ts';
 import { aChannel, card, until } from '../channels/telegram-rig.ts';
 import { aBooth } from './booth.ts';
 import { aChat } from './chat.ts';
@@ -165,7 +165,7 @@ const [ada, ben] = ['123456789', '222'];
 
 /** The card is in Ada's own chat with the bot; Ben, who may approve as well, has one of his own. */
 async function aPrivateChat(t: TestContext) {
-  const rig = await aChannel(t, { known: [ada, ben] });
+  const rig = await aChannel(t, { known: [ada, ben], now: () => Date.parse(at('02:14:10')) });
   const fix = aFix();
   const id = await rig.channel.post({ chat: ada }, card);
   const notice = aNoticeOf([fix], { chat: ada }, { message: id });
@@ -226,4 +226,42 @@ test('Start, which everybody presses first in a private chat, says what can be w
   fake.write('/start', { chat: ada });
   await until(() => fake.messages().length === 2);
   assert.match(fake.messages()[1]!.text, /What can be written to tapfix/);
+});
+
+test('a command that is delivered again is not its own yes; nor is one that had arrived before the question', async () => {
+  const chat = aChat('telegram', [aQuotaFix()]);
+  const nowMs = chat.clock.now();
+  for (const again of [{ id: '7' }, { id: '7' }, { id: '8', receivedMs: nowMs - 1 }]) {
+    assert.match(
+      (await chat.reply('approve', again)).say,
+      /^Really delete quota platform-hardening/,
+      JSON.stringify(again),
+    );
+    chat.card.status!.shown = chat.shownNow();
+  }
+  assert.equal(chat.approval().state, 'Pending');
+  assert.equal((await chat.reply('approve', { id: '9', receivedMs: nowMs })).say, 'Approved; it starts now.');
+});
+
+for (const { name, agoMs, say } of [
+  { name: 'an old command', agoMs: 121_000, say: /^Nothing was done: you wrote this 2 min ago\. Write it again/ },
+  { name: 'a command of yesterday', agoMs: 86_400_000, say: /you wrote this 24 h ago/ },
+  { name: "a command from tomorrow, because tapfix's clock was set back", agoMs: -3_600_000, say: /clock is behind/ },
+])
+  test(`${name} is answered, and not acted on`, async () => {
+    for (const line of ['approve', 'reject', 'ack', 'snooze 1h', 'mute shop 1h']) {
+      const chat = aChat('telegram');
+      const answer = await chat.reply(line, { writtenMs: chat.clock.now() - agoMs });
+      assert.match(answer.say, say);
+      assert.deepEqual([chat.approval().state, chat.annotations() ?? {}, chat.mutes], ['Pending', {}, []]);
+      assert.deepEqual(audited(chat), ['TooLate']);
+    }
+  });
+
+test('a command that took its time, but not two minutes, is acted on', async () => {
+  const chat = aChat('telegram');
+  assert.equal(
+    (await chat.reply('approve', { writtenMs: chat.clock.now() - 119_000 })).say,
+    'Approved; it starts now.',
+  );
 });

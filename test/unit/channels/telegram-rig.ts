@@ -23,10 +23,11 @@ export async function aChannel(
   {
     pollMs = 25_000,
     known = [place.chat],
+    now = () => Date.now(),
     ...over
-  }: Partial<TelegramDeps> & { pollMs?: number; known?: string[] } = {},
+  }: Partial<TelegramDeps> & { pollMs?: number; known?: string[]; now?: () => number } = {},
 ) {
-  const fake = await startFakeTelegram({ pollMs, chats: known });
+  const fake = await startFakeTelegram({ pollMs, chats: known, now });
   const lines: { message: string; fields: object }[] = [];
   const slept: number[] = [];
   const note = (fields: object, message: string): void => void lines.push({ message, fields });

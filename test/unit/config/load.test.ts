@@ -44,7 +44,7 @@ test('the smallest file gets every default of the contract', async () => {
     diagnosis: { logs: false },
     channels: { console: {} },
     heartbeat: { url: '', every: 60_000 },
-    server: { host: '0.0.0.0', port: 8080 },
+    server: { host: '0.0.0.0', port: 8080, localPort: 8081 },
   });
 });
 
@@ -232,6 +232,7 @@ describe('bad files', () => {
     'nested-too-deeply': ['6 ignore: is nested too deeply'],
     'no-channel': ['4 channels: needs at least one channel'],
     'port-as-text': ['7 server.port: must be a whole number, not text'],
+    'port-twice': ['6 server.localPort: is server.port as well'],
     'port-out-of-range': ['7 server.port: must be between 0 and 65535, not 65536'],
     'proto-as-a-key': [
       '7 classes.__proto__: there is no class "__proto__"',
@@ -355,7 +356,7 @@ const around = (yaml: string): string =>
 const cases = [
   { name: 'a mistyped key gets the right one', yaml: 'sevrer: {}', hint: 'did you mean server?' },
   { name: 'a key in the wrong case as well', yaml: 'Notices: {}', hint: 'did you mean notices?' },
-  { name: 'a key like no other gets the list', yaml: 'server: {zebra: 1}', hint: 'one of: host, port' },
+  { name: 'a key like no other gets the list', yaml: 'server: {zebra: 1}', hint: 'one of: host, port, localPort' },
   { name: 'a mistyped class', yaml: 'classes: {OomKilled: {}}', hint: 'did you mean OOMKilled?' },
   { name: 'a mistyped action', yaml: 'actions: {allow: [RolloutUnod]}', hint: 'did you mean RolloutUndo?' },
   {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { nextSlot } from '../../../src/lib/window.ts';
+import { nextSlot, remainingMs } from '../../../src/lib/window.ts';
 
 const slots: { name: string; sent: number[]; want: number }[] = [
   { name: 'nothing went yet: now', sent: [], want: 1000 },
@@ -26,3 +26,13 @@ test('no window ever holds more than its limit, whatever is asked when', () => {
     }),
   );
 });
+
+for (const [name, nowMs, leftMs] of [
+  ['just begun', 1_000, 5_000],
+  ['half over', 3_500, 2_500],
+  ['over', 6_000, 0],
+  ['long over', 3_600_000, 0],
+  ['begun in the future, because the clock was set back', 999, 0],
+] as const)
+  test(`what is left of a pause: ${name}`, () =>
+    assert.equal(remainingMs({ sinceMs: 1_000, forMs: 5_000 }, nowMs), leftMs));

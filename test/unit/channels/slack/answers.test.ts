@@ -42,9 +42,8 @@ test('/tapfix reaches the handler with who, where and what, and is answered wher
   const press = fake.slash('mute shop-&amp;* 1h', { channel: 'D0STRANGER' })!;
   await until('an acknowledgement', () => fake.acks(press).length === 1);
   await until('the answer', () => fake.ephemerals.length === 1);
-  assert.deepEqual(commands, [
-    { channel: 'slack', by: 'slack:U012AB3CD', name: 'ada', place: { chat: 'D0STRANGER' }, text: 'mute shop-&* 1h' },
-  ]);
+  const { by, name, place: where, text } = commands[0]!;
+  assert.deepEqual([by, name, where, text], ['slack:U012AB3CD', 'ada', { chat: 'D0STRANGER' }, 'mute shop-&* 1h']);
   assert.deepEqual(fake.ephemerals, [{ text: said.say, via: '/response/0' }]);
 });
 

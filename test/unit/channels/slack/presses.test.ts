@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer, Press } from '../../../../src/channels/channel.ts';
-import { refusal, tooManyRequests } from '../../../support/fake-slack.ts';
+import { botToken, refusal, tooManyRequests } from '../../../support/fake-slack.ts';
 import { hurriedClock } from '../../../support/hurried-clock.ts';
 import { aChannel, place, until } from '../slack-rig.ts';
 
@@ -152,4 +152,56 @@ test('a stop waits for what is being decided, takes nothing new, and closes the 
   assert.equal(fake.ephemerals.length, 1);
   assert.equal(presses, 1);
   assert.deepEqual(channel.health(), { ok: false, detail: 'stopped' });
+});
+
+test('a person of another workspace is nobody that the list can name, however the id reads', async (t) => {
+  const { fake, run } = await aChannel(t);
+  const heard: string[] = [];
+  await run(
+    async ({ by }) => (heard.push(by), refused),
+    async ({ by }) => (heard.push(by), refused),
+  );
+  const ways = [fake.press.bind(fake, 'a:data'), fake.slash.bind(fake, 'approve'), fake.mention.bind(fake, 'approve')];
+  for (const way of ways) {
+    way({ team: 'T0OTHER' });
+    way({});
+  }
+  await until('all answers', () => fake.ephemerals.length === 6);
+  assert.deepEqual(heard.sort(), [
+    ...Array.from({ length: 3 }, () => 'slack:T0OTHER/U012AB3CD'),
+    ...Array.from({ length: 3 }, () => 'slack:U012AB3CD'),
+  ]);
+  assert.deepEqual(
+    new Set(fake.ephemerals.filter(({ via }) => !via).map(({ user }) => user)),
+    new Set(['U012AB3CD']),
+    'they read the answer',
+  );
+});
+
+test('while Slack does not say which workspace is ours, nobody decides', async (t) => {
+  const mounted = { token: botToken };
+  const { fake, run } = await aChannel(t, { botToken: async () => mounted.token });
+  let presses = 0;
+  await run(async () => ((presses += 1), ok));
+  mounted.token = 'xoxb-the-next-token';
+  fake.setTokens({ bot: mounted.token });
+  fake.fail('auth.test', { status: 502, body: '' });
+  fake.press('a:data');
+  await until('an answer', () => fake.ephemerals.length === 1);
+  assert.match(fake.ephemerals[0]!.text, /nothing was decided/);
+  assert.equal(presses, 0);
+  fake.press('a:data');
+  await until('a press', () => presses === 1);
+});
+
+test('commands that are delivered again, over both sockets, are handled once', async (t) => {
+  const { fake, run } = await aChannel(t);
+  const heard: string[] = [];
+  await run(undefined, async ({ text }) => (heard.push(text), ok));
+  for (const command of [fake.slash('approve', { via: 0 })!, fake.mention('reject', { via: 0 })!]) {
+    fake.redeliver(command, 1);
+    fake.redeliver(command, 0);
+    await until('every acknowledgement', () => fake.acks(command).length === 3);
+  }
+  assert.deepEqual(heard, ['approve', 'reject']);
 });

@@ -167,14 +167,15 @@ const said: Answer = { say: 'Snoozed until 04:12.', alert: false };
 const nothing = async (): Promise<Answer> => said;
 
 test('a command reaches the handler with who, where and what; the answer is a silent reply', async (t) => {
-  const { fake, run } = await aChannel(t);
+  const { fake, run } = await aChannel(t, { now: () => 1_800_000_000_999 });
   const commands: Command[] = [];
   run(nothing, { onCommand: async (command) => (commands.push(command), said) });
   const id = fake.write('/Snooze  1h', { replyTo: 4711 });
   await until(() => fake.messages().length === 1);
-  assert.deepEqual(commands, [
-    { channel: 'telegram', by: 'telegram:123456789', name: 'Ada', place, text: 'snooze 1h', replyTo: '4711' },
-  ]);
+  const who = { channel: 'telegram', by: 'telegram:123456789', name: 'Ada', place } as const;
+  const writtenMs = 1_800_000_000_000;
+  const command = { ...who, id: String(id), writtenMs, receivedMs: 0, text: 'snooze 1h', replyTo: '4711' };
+  assert.deepEqual(commands, [command]);
   const { text, silent, replyTo } = fake.messages()[0]!;
   assert.deepEqual({ text, silent, replyTo }, { text: said.say, silent: true, replyTo: id });
 });
@@ -224,4 +225,45 @@ test('the commands are listed in the client once', async (t) => {
   await until(() => fake.calls.filter((call) => call === 'getUpdates').length > 5);
   assert.deepEqual(fake.commands(), [{ command: 'open', description: 'what is open' }]);
   assert.equal(fake.calls.filter((call) => call === 'setMyCommands').length, 1);
+});
+
+test('an update that is delivered again is handled once, in one batch and in several', async (t) => {
+  const { fake, run } = await aChannel(t);
+  const heard: string[] = [];
+  run(async ({ data }) => (heard.push(data), said), { onCommand: async ({ text }) => (heard.push(text), said) });
+  fake.press('a:data');
+  fake.write('/approve');
+  await until(() => heard.length === 2);
+  const [press, command] = fake.everyUpdate() as [object, object];
+  fake.deliver([command, press, command, press]);
+  fake.deliver([press, command]);
+  fake.write('/last');
+  await until(() => heard.includes('last'));
+  assert.deepEqual(heard.sort(), ['a:data', 'approve', 'last']);
+});
+
+test("one failure of getMe for another bot's command neither loses nor repeats the others", async (t) => {
+  const { fake, run } = await aChannel(t);
+  const texts: string[] = [];
+  fake.fail('getMe', { status: 500, body: '{"ok":false,"error_code":500,"description":"Internal"}' });
+  fake.write('/approve');
+  fake.write('/x@other_bot');
+  fake.write('/open@tapfix_bot');
+  run(nothing, { onCommand: async ({ text }) => (texts.push(text), said) });
+  fake.write('/last');
+  await until(() => texts.includes('last'));
+  assert.deepEqual(texts, ['approve', 'open', 'last']);
+});
+
+test('a bot whose name cannot be read takes no addressed command, and the others are handled once', async (t) => {
+  const { fake, run, said: lines } = await aChannel(t);
+  const texts: string[] = [];
+  for (let n = 0; n < 3; n++) fake.fail('getMe', { status: 500, body: '{"ok":false,"error_code":500}' });
+  fake.write('/approve');
+  fake.write('/open@tapfix_bot');
+  run(nothing, { onCommand: async ({ text }) => (texts.push(text), said) });
+  fake.write('/last');
+  await until(() => texts.includes('last'));
+  assert.deepEqual(texts, ['approve', 'last']);
+  assert.deepEqual(lines(), ['command not handled']);
 });

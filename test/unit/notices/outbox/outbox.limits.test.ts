@@ -168,3 +168,36 @@ test('the answer to a press is shown at once however much happens in the chat, a
   await desk.clock.advance(60_000);
   assert.match(desk.edits().at(-1)!.join(), /30\/30 ready/);
 });
+
+for (const { name, byMs } of [
+  { name: 'back an hour', byMs: -3_600_000 },
+  { name: 'back ten seconds', byMs: -10_000 },
+  { name: 'forward an hour', byMs: 3_600_000 },
+])
+  test(`the clock is set ${name} after one 429: the chat waits at most twice as long as the vendor asked`, async () => {
+    const desk = aDesk();
+    desk.vendor.down = new RetryLater('Telegram asks to wait 20 s', 20_000);
+    desk.startWith([aFix()]);
+    await desk.clock.advance(6_000);
+    assert.equal(desk.vendor.tried, 1);
+    desk.vendor.down = undefined;
+    desk.clock.set(byMs);
+    await desk.clock.advance(40_000);
+    assert.equal(desk.posts().length, 1);
+  });
+
+test('the clock is set back an hour before a card is posted, and before one is edited: both come in seconds', async () => {
+  const desk = aDesk();
+  const { outbox } = desk.startWith([aFix()]);
+  desk.clock.set(-3_600_000);
+  await desk.clock.advance(11_000);
+  assert.equal(desk.posts().length, 1);
+  const storm = Array.from({ length: 30 }, (_, n) => aFix({ n: n + 2, name: `svc-${n}` }));
+  for (const fix of storm) outbox.onFix(upsert(fix));
+  await desk.clock.advance(30_000);
+  const before = desk.edits().length;
+  desk.clock.set(-3_600_000);
+  for (const fix of storm) outbox.onFix(upsert({ ...fix, spec: { ...fix.spec, approval: approvedByAda } }));
+  await desk.clock.advance(2 * minuteMs);
+  assert.ok(desk.edits().length > before, 'a storm that waits for its turn is edited');
+});
