@@ -52,7 +52,8 @@ const admin: UserInfo = { username: 'admin', groups: ['system:masters', 'system:
  * - Some work that real controllers do a moment later is done at once: garbage collection, the status of quotas and
  *   disruption budgets, a namespace's default account. The content of a deleted namespace goes after a second. Foreground
  *   deletion is refused (422), and garbage collection never deletes a namespace.
- * - Quotas know pods, amounts, counts and plain scopes; a scopeSelector is refused (422), and there are no LimitRanges.
+ * - Quotas know pods, amounts, counts and plain scopes; a scopeSelector is refused (422). LimitRanges give defaults to
+ *   containers; one with bounds is refused (422), and so is a pod with an overhead or with resources as a whole.
  * - Pods get no token volume, new nodes get no taint, claims get no finalizer. A PUT never creates.
  * - A watch cannot ask for sendInitialEvents (422). Watches and pages can go back over the last `history` writes of all
  *   kinds together. A resourceVersion of the future is refused at once instead of after 3 s.

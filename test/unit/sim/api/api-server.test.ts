@@ -69,6 +69,13 @@ test('what it cannot do it refuses, instead of doing something like it', async (
   const scopeSelector = { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'Exists' }] };
   const quota = { metadata: { name: 'q' }, spec: { hard: { pods: '1' }, scopeSelector } };
   assert.equal((await ask('POST', '/api/v1/namespaces/shop/resourcequotas', quota)).status, 422);
+  const range = { metadata: { name: 'r' }, spec: { limits: [{ type: 'Container', max: { memory: '1Gi' } }] } };
+  assert.equal((await ask('POST', '/api/v1/namespaces/shop/limitranges', range)).status, 422);
+  const containers = [{ name: 'app', image: 'app:1' }];
+  for (const more of [{ overhead: { cpu: '1m' } }, { resources: { limits: { cpu: '1' } } }]) {
+    const pod = { metadata: { name: 'p' }, spec: { containers, ...more } };
+    assert.equal((await ask('POST', '/api/v1/namespaces/shop/pods', pod)).status, 422);
+  }
   assert.equal((await ask('DELETE', `${maps}/m`, { propagationPolicy: 'Foreground' })).status, 422);
   assert.equal((await ask('GET', `${maps}?watch=true&sendInitialEvents=true`)).status, 422);
 });
