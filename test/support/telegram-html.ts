@@ -70,7 +70,7 @@ function isUrl(word: string): boolean {
 
 const luhn = (digits: string): boolean =>
   [...digits]
-    .reverse()
+    .toReversed()
     .map((digit, index) => (index % 2 === 0 ? Number(digit) : Number(digit) * 2 - (Number(digit) > 4 ? 9 : 0)))
     .reduce((sum, digit) => sum + digit, 0) %
     10 ===
