@@ -5,7 +5,7 @@ import { protectedLabel } from '../../src/actions/ownership.ts';
 import type { Remediation } from '../../src/kube/remediation.ts';
 import { accounts, userOf } from '../../src/manifests/manifest.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
-import { aRemediation as fix, quotaAction } from './support/remediation.ts';
+import { aRemediation, quotaAction } from './support/remediation.ts';
 
 /** What the API server itself refuses, once `kubectl apply --server-side -f deploy/manifests` was done. */
 const manifests = join(import.meta.dirname, '../../deploy/manifests');
@@ -24,6 +24,10 @@ const run = (who: string, args: string[], input?: object) =>
   cluster.kubectl(args, { kubeconfig: as[who]!, ...(input && { input: JSON.stringify(input) }) });
 const refused = (who: string, args: string[], input?: object) =>
   cluster.kubectl(args, { kubeconfig: as[who]!, expectFailure: true, ...(input && { input: JSON.stringify(input) }) });
+const { incident: anIncident } = aRemediation('').spec;
+const keyed = (key: string) => ({ incident: { ...anIncident, key } });
+const fix = (name: string, spec: object = {}, namespace = shop) =>
+  aRemediation(name, { ...keyed(`${namespace}/ResourceQuota/limits`), ...spec });
 const create = (namespace: string) => ['create', '-n', namespace, '-f', '-'];
 const patch = (name: string, body: object, namespace = shop) => [
   'patch',
@@ -40,7 +44,7 @@ const approval = (name: string, body: object, namespace = shop) => patch(name, {
 const status = (name: string, body: object) => [...patch(name, { status: body }), '--subresource=status'];
 const read = async (name: string) => (await cluster.get<Remediation>('remediations.tapfix.dev', shop, name))!;
 const pending = async (name: string, namespace = shop) => {
-  await run('admin', create(namespace), fix(name));
+  await run('admin', create(namespace), fix(name, {}, namespace));
   return name;
 };
 const bind = (namespace: string, role: string, subject: string) =>
@@ -279,6 +283,8 @@ test('the watcher records chat identities and sightings, and nothing else', asyn
   );
   const both = [condition('IncidentCleared'), condition('Confirmed')];
   assert.match(await refused('watcher', status(name, { conditions: both })), /takes the verb "control"/);
+  const since = [condition('IncidentCleared'), condition('SeenCleared')];
+  assert.match(await refused('watcher', status(name, { conditions: since })), /takes the verb "control"/);
   await run('controller', status(name, { conditions: both, phase: 'Proposed' }));
   assert.match(
     await refused('controller', status(name, { conditions: [condition('Confirmed')] })),
@@ -289,6 +295,42 @@ test('the watcher records chat identities and sightings, and nothing else', asyn
     /takes the verb "observe"/,
   );
   assert.match(await refused('watcher', ['get', 'secrets', '-n', 'tapfix']), /cannot list resource "secrets"/);
+});
+
+test('a key names the namespace of its own record, whoever writes it', async (t) => {
+  const strangers = [
+    `${other}/ResourceQuota/limits`,
+    'tapfix/Node/worker-1',
+    'limits',
+    `${shop}-b/Deployment/web`,
+    shop,
+  ];
+  for (const who of ['admin', 'watcher'])
+    for (const key of strangers)
+      await t.test(`${who}: ${key.replace(/-\w{5}/g, '')}`, async () => {
+        const spec = { ...keyed(key), proposedBy: who === 'watcher' ? watcher : who };
+        assert.match(
+          await refused(who, create(shop), fix('foreign', spec)),
+          /spec\.incident\.key must begin with its own namespace, "shop-\w+\/", not "/,
+        );
+      });
+  await run('admin', create('tapfix'), fix('node-1', { ...keyed('tapfix/Node/worker-1'), action: undefined }));
+  await run('admin', ['delete', 'fix', 'node-1', '-n', 'tapfix']);
+});
+
+test('a time that no rule could read is refused everywhere, so that the record can be written again', async () => {
+  const wedging = '2026-01-01T10:00:00+99:99';
+  const spec = { incident: { ...fix('x').spec.incident, firstSeen: wedging } };
+  assert.match(await refused('admin', create(shop), fix('wedged', spec)), /spec\.incident\.firstSeen: Invalid value/);
+  const name = await pending('not-wedged');
+  const decision = { state: 'Approved', by: 'telegram:123', at: wedging };
+  assert.match(await refused('watcher', approval(name, decision)), /spec\.approval\.at: Invalid value/);
+  const sightings = { count: 1, lastSeen: wedging };
+  assert.match(await refused('watcher', status(name, { sightings })), /status\.sightings\.lastSeen: Invalid value/);
+  const cleared = { type: 'IncidentCleared', status: 'True', reason: 'R', message: '', lastTransitionTime: wedging };
+  assert.match(await refused('watcher', status(name, { conditions: [cleared] })), /lastTransitionTime: Invalid value/);
+  await run('watcher', status(name, { sightings: { count: 1, lastSeen: new Date().toISOString() } }));
+  await run('watcher', approval(name, { ...decision, at: '2026-01-01T10:00:00.123456+05:30' }));
 });
 
 test('the record of a decision is neither given to an owner nor made undeletable, and garbage collection still works', async () => {

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { configIn } from '../../src/config/load.ts';
 import { hashOf } from '../../src/lib/hash.ts';
+import { createApi } from '../../src/kube/client.ts';
+import { loadKubeConfig } from '../../src/kube/kubeconfig.ts';
+import type { Remediation } from '../../src/kube/remediation.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
+import { breakByQuota, fixInPhase, onlyFix } from './support/incidents.ts';
 import { configText, installTapfix, removeDeployments, rolledOut } from './support/tapfix.ts';
 
 /** A running pod of deploy/manifests, a real kubelet, and a ConfigMap that is edited under it. */
@@ -65,6 +70,70 @@ function arrives(what: string, isThere: () => Promise<boolean>): Promise<unknown
 const textOf = (n: number): string => configText({ ...config, stableFor: `${n}s` });
 const hashOfText = (text: string): string => hashOf(configIn(text, 'config.yaml'), 12);
 
+/** As somebody who took over the watcher would write: its token, and no chat. */
+async function asWatcher() {
+  const KUBECONFIG = await cluster.serviceAccountKubeconfig('tapfix', 'tapfix-watcher');
+  return createApi({ kubeConfig: loadKubeConfig({ env: { KUBECONFIG, HOME: cluster.dir } }) });
+}
+
+const conditionOf = ({ status }: Remediation, type: string) => status?.conditions?.find((c) => c.type === type);
+/** The record that the first test ages, and when. */
+let aged: { namespace: string; name: string; atMs: number };
+
+test('a chat user whom the controller’s own configuration does not list is waited for; once listed the fix is applied', async () => {
+  const namespace = await cluster.freshNamespace('e2e-reload-listed');
+  await breakByQuota(cluster, namespace);
+  const { metadata } = await cluster.waitFor(
+    'its proposal to be confirmed',
+    async () => {
+      const fix = await onlyFix(cluster, namespace);
+      return fix && conditionOf(fix, 'Confirmed')?.status === 'True' && fix.status?.preview ? fix : undefined;
+    },
+    90_000,
+  );
+  const { name } = metadata;
+  const api = await asWatcher();
+  const ref = { kind: 'Remediation', namespace, name } as const;
+  const approval = { state: 'Approved', by: 'telegram:222', via: 'telegram', at: new Date().toISOString() };
+  await api.patch(ref, 'merge', { spec: { approval } });
+  await fixInPhase(cluster, namespace, 'Approved', 30_000);
+  await sleep(8_000); // longer than its class's patience
+  assert.equal((await onlyFix(cluster, namespace))?.status?.phase, 'Approved');
+  assert.ok(await cluster.get('resourcequotas', namespace, 'platform-hardening'), 'nothing was deleted');
+  const listed = configText(config).replace('approvers: [', 'approvers: [{name: Ben, telegram: 222}, ');
+  await edit(listed);
+  await arrives(
+    'the edit in the controller',
+    async () => (await hashIn(await podOf('controller'))) === hashOfText(listed),
+  );
+  await fixInPhase(cluster, namespace, 'Recovered', 90_000);
+
+  const cleared = await cluster.waitFor(
+    'the controller to see that it is over',
+    async () => {
+      const fix = await onlyFix(cluster, namespace);
+      return fix && conditionOf(fix, 'SeenCleared') ? fix : undefined;
+    },
+    60_000,
+  );
+  const old = { ...conditionOf(cleared, 'IncidentCleared')!, lastTransitionTime: '2020-01-01T00:00:00Z' };
+  const conditions = cleared.status!.conditions!.map((c) => (c.type === old.type ? old : c));
+  const { resourceVersion } = cleared.metadata;
+  await api.patch({ ...ref, subresource: 'status' }, 'merge', {
+    metadata: { resourceVersion },
+    status: { conditions },
+  });
+  aged = { namespace, name, atMs: Date.now() };
+  const forged = conditions.map((c) =>
+    c.type === 'SeenCleared' ? { ...c, lastTransitionTime: old.lastTransitionTime } : c,
+  );
+  await assert.rejects(
+    api.patch({ ...ref, subresource: 'status' }, 'merge', { status: { conditions: forged } }),
+    /control/,
+  );
+  await api.close();
+});
+
 test('twenty edits of the ConfigMap: each becomes active in the running pods, none is missed', async () => {
   const [watcher, controller] = [await podOf('watcher'), await podOf('controller')];
   for (let n = 10; n < 30; n++) {
@@ -77,7 +146,7 @@ test('twenty edits of the ConfigMap: each becomes active in the running pods, no
     detail: `in force: ${hashOfText(textOf(29))}`,
     required: false,
   });
-  assert.match(await page(watcher, '/metrics'), /tapfix_config_reloads_total\{result="taken"\} 20\n/);
+  assert.match(await page(watcher, '/metrics'), /tapfix_config_reloads_total\{result="taken"\} 21\n/);
   const now = await podOf('watcher');
   assert.deepEqual([now.metadata.uid, now.status.containerStatuses?.[0]?.restartCount], [watcher.metadata.uid, 0]);
 });
@@ -125,4 +194,12 @@ test('mounted by subPath it never changes: that is said, and nothing is claimed'
   assert.equal(await hashIn(watcher), hash);
   assert.doesNotMatch(await page(watcher, '/metrics'), /tapfix_config_reloads_total\{/);
   assert.doesNotMatch(await log(), /configuration changed/);
+});
+
+test('a transition time of 2020, written by the watcher, has not made the controller delete the record', async () => {
+  const sweepMs = 60_000;
+  await sleep(Math.max(aged.atMs + sweepMs + 15_000 - Date.now(), 0));
+  const fix = await onlyFix(cluster, aged.namespace);
+  assert.equal(fix?.metadata.name, aged.name);
+  assert.equal(conditionOf(fix, 'IncidentCleared')?.lastTransitionTime, '2020-01-01T00:00:00Z');
 });

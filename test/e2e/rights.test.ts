@@ -187,7 +187,10 @@ test('the controller deletes what is over and cleared, the watcher nothing', asy
       '-p',
       JSON.stringify({ status }),
     ]);
-  await cluster.kubectl(['create', '-n', shop, '-f', '-'], { input: JSON.stringify(aRemediation('kept')) });
+  const incident = { ...aRemediation('').spec.incident, key: `${shop}/ResourceQuota/limits` };
+  await cluster.kubectl(['create', '-n', shop, '-f', '-'], {
+    input: JSON.stringify(aRemediation('kept', { incident })),
+  });
   const notYet = /tapfix-controller deletes only Remediations that are over and cleared, not kept/;
   await cluster.waitFor(
     'the policy to be in force',
