@@ -1,11 +1,14 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, type BuildFailure, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
+import { UserError } from '../src/lib/errors.ts';
+import { licencesOf } from './licences.ts';
 
 /**
  * `build.ts [--entry FILE] [--outdir DIR] [--quiet]` bundles the program: src/main.ts becomes dist/main.js, and whatever is
- * imported dynamically becomes a file of its own, so that a chat's library is only loaded by who uses it.
+ * imported dynamically becomes a file of its own, so that a chat's library is only loaded by who uses it. Beside them are
+ * the licences of everything that is in them.
  */
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
@@ -51,11 +54,13 @@ const options = {
 try {
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await build(options);
+  await writeFile(join(outdir, 'THIRD-PARTY-LICENSES.txt'), await licencesOf(metafile));
   if (!values.quiet) console.log(sizes(metafile));
 } catch (error) {
   process.exitCode = 1;
   // esbuild has printed the mistakes in our code itself. It throws anything else when its binary is missing or cannot run.
-  if (!isMistakeInCode(error))
+  if (error instanceof UserError) console.error(error.message);
+  else if (!isMistakeInCode(error))
     console.error(
       `esbuild cannot run (${firstSentence(error)}): run npm ci --ignore-scripts=false --include=optional.`,
     );

@@ -90,7 +90,7 @@ const detectors: Readonly<Record<string, Detector>> = {
   card: matches(/(?<![\p{L}\p{N}_+.,-])\d(?:[ -]?\d){12,18}(?![\p{L}\p{N}_-])/gu, (text) =>
     luhn(text.replace(/\D/g, '')),
   ),
-  phone: matches(/\+\d[\d ().-]{5,20}\d/g, (text) => text.replace(/\D/g, '').length >= 7),
+  phone: matches(/\+\d(?:[ .-]?\(?\d\)?){6,18}(?!\d)/g),
 };
 
 /** What people could tap in such a message, apart from its buttons. Code is left alone. */

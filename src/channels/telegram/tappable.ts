@@ -11,7 +11,7 @@ const hashtag = /#[^\s#]*[\p{L}_]/u;
 const cashtag = /\$(?:[A-Z]|1INCH)/;
 const address = /:\/\//;
 /** A name with a dot in it: evil.com, main.py, 10.0.0.1. */
-const dotted = /[^\s.]\.(?:xn--|\p{L}{2,}(?![\p{L}\p{N}_-]))/u;
+const dotted = /\.(?:xn--|\p{L}{2})/u;
 const ipAddress = /\d{1,3}(?:\.\d{1,3}){3}/;
 
 /** Top-level domains that do not exist and never will (RFC 2606, RFC 6762, ICANN's .internal), and what quotas count. */
@@ -26,7 +26,7 @@ const isLink = (word: string): boolean => {
 };
 
 /** The number of a phone or a card, which may have spaces in it; not a date. */
-const number = /(?<![\p{L}\p{N}_-])\+?\(?\d[\d ().-]{5,40}\d(?![\p{L}\p{N}_])/gu;
+const number = /(?:\+\(?|(?<![\p{L}\p{N}_-])\(?)\d[\d ().-]{5,40}\d/gu;
 const isNumber = (text: string): boolean => text.replace(/\D/g, '').length >= 7 && !/^\d{4}-\d\d-\d\d$/.test(text);
 
 interface Part {

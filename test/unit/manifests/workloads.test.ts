@@ -83,9 +83,9 @@ test('the image runs the program as the user the pods ask for', async () => {
   );
   assert.deepEqual(
     copies.flatMap(({ sources }) => sources),
-    ['package.json', 'bin', 'dist'],
+    ['package.json', 'LICENSE', 'bin', 'dist'],
   );
   const ignored = await readFile(join(import.meta.dirname, '../../../.dockerignore'), 'utf8');
   const sent = ignored.split('\n').filter((line) => line.startsWith('!'));
-  assert.deepEqual(sent, ['!package.json', '!bin', '!dist'], 'nothing else is sent to the builder');
+  assert.deepEqual(sent, ['!package.json', '!LICENSE', '!bin', '!dist'], 'nothing else is sent to the builder');
 });
