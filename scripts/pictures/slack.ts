@@ -11,7 +11,7 @@ const header = `<header><span class="back"></span><span><b># ${channel}</b><smal
 export const slack: App = {
   show(message) {
     const rendered = renderSlack(message);
-    return { text: JSON.stringify(rendered), buttons: rendered.blocks.flatMap(labelsOf) };
+    return { text: JSON.stringify(rendered, withoutPayload), buttons: rendered.blocks.flatMap(labelsOf) };
   },
   css: slackCss,
   screen(shown, view) {
@@ -23,6 +23,9 @@ export const slack: App = {
 class="app">APP</span><time>${postedAt}</time></div>${body}</div></div></section>`;
   },
 };
+
+/** Nobody sees what a button carries. */
+const withoutPayload = (key: string, value: unknown): unknown => (key === 'value' ? undefined : value);
 
 const labelsOf = (block: Rendered['blocks'][number]): Shown['buttons'] =>
   block.type === 'actions' ? [(block as unknown as Block).elements!.map(({ text }) => wordsOf(text))] : [];

@@ -1,6 +1,6 @@
 import type { NoticeSpec } from '../../kube/notice.ts';
 import { type Remediation, replacedIn } from '../../kube/remediation.ts';
-import { encodePage } from '../payload.ts';
+import { encodePage, verbIn } from '../payload.ts';
 import {
   againButton,
   attentionLines,
@@ -193,7 +193,7 @@ export function withoutReplaced(members: readonly Remediation[]): Remediation[] 
 
 /** Buttons of several cards are below one message, so each label starts with its owner: a phone cuts off the end. */
 export function named(card: Card, label: string): Card {
-  const isNamed = ({ data, label: words }: Button): boolean => data.startsWith('c:') && words.includes(label);
+  const isNamed = ({ data, label: words }: Button): boolean => verbIn(data) === 'c' && words.includes(label);
   const whose = (button: Button): Button =>
     isNamed(button) ? button : { ...button, label: `${label} · ${button.label}` };
   return { ...card, buttons: card.buttons.map((row) => row.map(whose)) };
