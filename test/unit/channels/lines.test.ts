@@ -8,10 +8,10 @@ import type { Message } from '../../../src/notices/cards/message.ts';
 import { readMessage } from '../../support/block-kit.ts';
 
 const unseen = [
-  ...['\u0007', '\u00ad', '\u034f', '\u061c', '\u115f', '\u1160', '\u17b4', '\u17b5', '\u180b', '\u180e', '\u180f'],
-  ...['\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2060', '\u2064'],
-  ...['\u2066', '\u2069', '\u206f', '\u2800', '\u3164', '\ufe00', '\ufe0f', '\ufeff', '\uffa0', '\ufff9', '\ufffb'],
-  ...['\u{1d173}', '\u{e0001}', '\u{e0041}', '\u{e007f}', '\u{e0100}', '\ue000', '\u{10ffff}', '\ud800'],
+  ...'\u0007\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u200b\u200c\u200d',
+  ...'\u200e\u200f\u2028\u2029\u202a\u202e\u2060\u2064\u2066\u2069\u206f\u2800\u3164\ufe00',
+  ...'\ufe0f\ufeff\uffa0\ufff9\ufffb\u{1d173}\u{e0001}\u{e0041}\u{e007f}\u{e0100}\ue000\u{10ffff}',
+  '\ud800',
 ];
 
 const message = (text: string): Message => ({
