@@ -248,7 +248,7 @@ function notListed({ fix, config, nowMs }: ControlFacts, approvedAtMs: number): 
   const { namespace = '' } = fix.metadata;
   if (!isAttested(by) || isApproverIn(config, by, namespace)) return undefined;
   const untilMs = approvedAtMs + longestUnlistedMs;
-  if (nowMs < untilMs) return wait(untilMs);
+  if (nowMs < untilMs) return wait(Math.min(untilMs, nowMs + pollMs)); // the configuration may have changed by then
   const who = `${by} is not an approver for ${namespace} in the controller's configuration`;
   return failed('NotAnApprover', `${who}; nothing was changed`);
 }
