@@ -86,7 +86,7 @@ const detectors: Readonly<Record<string, Detector>> = {
   hashtag: matches(/(?<![\p{L}\p{N}_])#[\p{L}\p{N}_]{1,256}(?![\p{L}\p{N}_#])/gu, (tag) => /\p{L}/u.test(tag)),
   cashtag: matches(/(?<![\p{L}\p{N}_$])\$(?:1INCH|[A-Z]{1,8})(?![\p{L}\p{N}_$])/gu),
   url: matches(/(?:(?:https?|ftp|tg|ton):\/\/)?[^\s<>"«»()[\]{}'`,;!?#/\\|=*&%^]+(?:[/?#][^\s<>"«»]*)?/giu, isUrl),
-  email: matches(/[A-Za-z0-9_.+-]{1,64}@(?:[A-Za-z0-9][\w-]*\.){1,6}[A-Za-z]{2,8}(?![A-Za-z])/g),
+  email: matches(/(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]{1,64}@(?:[A-Za-z0-9][\w-]*\.){1,6}[A-Za-z]{2,8}(?![A-Za-z])/g),
   card: matches(/(?<![\p{L}\p{N}_+.,-])\d(?:[ -]?\d){12,18}(?![\p{L}\p{N}_-])/gu, (text) =>
     luhn(text.replace(/\D/g, '')),
   ),

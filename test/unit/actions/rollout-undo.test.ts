@@ -251,7 +251,10 @@ describe('an undo checks for itself', () => {
       'a value that no snapshot shows, changed',
       (world) => {
         const { spec } = world.server.get('Deployment', 'shop', 'checkout') as unknown as LiveWorkload;
-        const containers = spec.template.spec!.containers!.map((one) => ({ ...one, args: ['-pSECRET'] }));
+        const containers = spec.template.spec!.containers!.map((one) => ({
+          ...one,
+          env: [{ name: 'LEVEL', value: 'x' }],
+        }));
         change(world, { spec: { template: { spec: { containers } } } });
       },
       'other',
