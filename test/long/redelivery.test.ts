@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createAnswerBudget } from '../../src/approvals/answer-budget.ts';
 import { createTelegram } from '../../src/channels/telegram/telegram.ts';
-import { encodePress } from '../../src/notices/payload.ts';
 import { botToken, startFakeTelegram } from '../support/fake-telegram.ts';
 import { aQuotaFix } from '../support/fixes.ts';
 import { aChat } from '../unit/approvals/chat.ts';
@@ -15,7 +14,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 type Fake = Awaited<ReturnType<typeof startFakeTelegram>>;
 
 /** A process: its channel, what decides behind it, and nothing that an earlier one remembered. */
-function aProcess(fake: Fake) {
+function aProcess(t: TestContext, fake: Fake) {
   const chat = aChat('telegram', [aQuotaFix()]);
   const approvals: string[] = [];
   chat.hooks.beforePatch = () => void approvals.push('decided');
@@ -39,6 +38,7 @@ function aProcess(fake: Fake) {
     stop.signal,
   );
   const end = async (): Promise<void> => (stop.abort(), running);
+  t.after(end);
   return { chat, approvals, end };
 }
 
@@ -76,11 +76,10 @@ test('one /approve, however often it arrives and whoever restarts meanwhile, is 
     const fake = await aFake(t);
     noise(fake, random);
     fake.write('/approve platform-hardening');
-    fake.press(encodePress('a', aQuotaFix()));
     noise(fake, random);
     let questions = 0;
     for (let lives = random.int(1, 3); lives > 0; lives--) {
-      const process = aProcess(fake);
+      const process = aProcess(t, fake);
       await deliverOften(fake, random, process);
       assert.deepEqual(process.approvals, [], `seed ${seed}`);
       questions += process.chat.audit.filter(({ decision }) => decision === 'Asked').length;
@@ -99,7 +98,7 @@ test('a second /approve, written when the question was there, decides once, howe
     const random = randomOf(seed);
     const fake = await aFake(t);
     fake.write('/approve platform-hardening');
-    const process = aProcess(fake);
+    const process = aProcess(t, fake);
     await until(fake.isWaiting);
     await deliverOften(fake, random, process);
     assert.deepEqual(process.approvals, [], `seed ${seed}`);
@@ -125,7 +124,7 @@ test('what was written more than two minutes ago is answered and decides nothing
           secondsAgo: random.int(121, 80_000),
         },
       );
-    const process = aProcess(fake);
+    const process = aProcess(t, fake);
     await deliverOften(fake, random, process);
     assert.deepEqual(process.approvals, [], `seed ${seed}`);
     assert.deepEqual(
