@@ -265,6 +265,8 @@ export async function startFakeTelegram({
       again = true;
       answerPoll(false);
     },
+    /** Everything was delivered, and handled: somebody polls for more. */
+    isWaiting: (): boolean => poll !== undefined && !again,
     /** Every update there ever was, the oldest first. */
     everyUpdate: (): readonly object[] => every,
     async close(): Promise<void> {

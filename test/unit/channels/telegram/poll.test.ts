@@ -267,3 +267,29 @@ test('a bot whose name cannot be read takes no addressed command, and the others
   assert.deepEqual(texts, ['approve', 'last']);
   assert.deepEqual(lines(), ['command not handled']);
 });
+
+test('somebody else who polls is a sign after two minutes of 409, not before, and not when it is long ago', async (t) => {
+  let nowMs = 0;
+  const clock = { now: () => nowMs, sleep: () => new Promise<void>((resolve) => setTimeout(resolve, 1)) };
+  const { fake, channel, run, lines } = await aChannel(t, { clock, pollMs: 5 });
+  const conflict = { status: 409, body: '{"ok":false,"error_code":409,"description":"Conflict"}' };
+  const refuse = async (): Promise<void> => {
+    const before = fake.calls.length;
+    fake.fail('getUpdates', conflict);
+    await until(() => fake.calls.length > before + 3);
+  };
+  run();
+  for (const atMs of [0, 40_000, 80_000, 119_000]) {
+    nowMs = atMs;
+    await refuse();
+    assert.equal(channel.sharedSinceMs!(), undefined);
+  }
+  nowMs = 130_000;
+  await refuse();
+  assert.equal(channel.sharedSinceMs!(), 0);
+  nowMs = 260_000;
+  assert.equal(channel.sharedSinceMs!(), undefined);
+  await refuse();
+  assert.equal(channel.sharedSinceMs!(), undefined, 'a new one begins');
+  assert.ok(lines.some(({ fields }) => (fields as { kind?: string }).kind === 'SecondPoller'));
+});

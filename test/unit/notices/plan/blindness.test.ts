@@ -348,3 +348,44 @@ describe('which system messages are due', () => {
     );
   });
 });
+
+describe('a bot that somebody else uses as well', () => {
+  const here: Address = { channel: 'telegram', chat: '-1' };
+  const facts = (over: Partial<SystemFacts>): SystemFacts => ({
+    sights: [],
+    notices: [],
+    said: new Set(),
+    addressesOf: () => [here, { channel: 'slack', chat: 'C1' }],
+    nowMs: 1_000_000,
+    ...over,
+  });
+  const shared = [{ channel: 'telegram', sign: 'connection', sinceMs: 500_000 }] as const;
+  const about: NoticeSubject = {
+    what: 'shared',
+    channel: 'telegram',
+    sign: 'connection',
+    from: '1970-01-01T00:08:20.000Z',
+  };
+  const notice = (subject: NoticeSubject): Notice => {
+    const made = aNoticeOf([aNotice()], { channel: 'telegram', chat: '-1', form: 'system' });
+    return { ...made, metadata: { ...made.metadata, annotations: { [aboutAnnotation]: JSON.stringify(subject) } } };
+  };
+
+  test('is said once, in the chats of that vendor', () => {
+    const [step, ...others] = planSystem(facts({ shared }));
+    assert.deepEqual([step?.do === 'create' && [step.address, step.about], others], [[here, about], []]);
+    assert.deepEqual(planSystem(facts({ shared, notices: [notice(about)] })), []);
+    const later = [{ ...shared[0], sinceMs: 700_000 }];
+    assert.deepEqual(planSystem(facts({ shared: later, notices: [notice(about)] })), [], 'after a restart');
+  });
+
+  test('is over when that is sure, which is not so just after a start', () => {
+    const open = notice(about);
+    assert.deepEqual(planSystem(facts({ notices: [open] })), []);
+    const until = '1970-01-01T00:16:40.000Z';
+    assert.deepEqual(planSystem(facts({ notices: [open], isSureOfBots: true })), [
+      { do: 'update', notice: open, about: { ...about, until } },
+    ]);
+    assert.deepEqual(planSystem(facts({ notices: [notice({ ...about, until })], isSureOfBots: true })), []);
+  });
+});
