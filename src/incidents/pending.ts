@@ -103,6 +103,9 @@ const outcomes = {
 /** How soon a symptom is judged again, because its cause may be over. */
 const symptomMs = 30_000;
 
+/** Whatever is still unclear then is posted as it is: nothing that is broken stays quiet. */
+const longestUnclearMs = 60_000;
+
 /** Handles an incident whose patience is over: reads the live state again, and records what is still broken. */
 export function createPending({ api, log, ownNamespace, episodes, ledger, readings, recorder }: PendingDeps) {
   async function judge(incident: Incident, nowMs: number): Promise<Outcome> {
@@ -157,7 +160,7 @@ export function createPending({ api, log, ownNamespace, episodes, ledger, readin
     const { key, namespace, object } = incident;
     const whyNot = await whyNotRecorded(api, { namespace, object, affected: live.affected });
     if (whyNot) return forget(judged, whyNot);
-    const spec = await recorder.draft(incident, as, nowMs);
+    const spec = await recorder.draft(incident, as, nowMs, nowMs > as.dueMs + longestUnclearMs);
     if (!spec) return forget(judged, SignalOutcome.targetGone);
     try {
       await recorder.record(incident, spec, live);

@@ -29,7 +29,7 @@ interface RecorderDeps {
 
 export interface Recorder {
   /** The spec that would be proposed, from a fresh reading. undefined: the target is gone. */
-  draft(incident: Incident, as: SeenClass, nowMs: number): Promise<RemediationSpec | undefined>;
+  draft(incident: Incident, as: SeenClass, nowMs: number, isLastTry?: boolean): Promise<RemediationSpec | undefined>;
   /** Creates the Remediation, through which all other parts learn of it. Returns its name. */
   record(incident: Incident, spec: RemediationSpec, live: LiveHealth, follows?: Remediation): Promise<string>;
 }
@@ -42,9 +42,9 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const startedAt = iso(clock.now());
 
   /** For an operator's own event reason, nothing is known but the event's message. */
-  const derivedFor = async ({ namespace, object }: Incident, as: SeenClass, nowMs: number) =>
+  const derivedFor = async ({ namespace, object }: Incident, as: SeenClass, nowMs: number, isLastTry: boolean) =>
     as.readable
-      ? deps.derive({ namespace, class: as.class, object }, nowMs)
+      ? deps.derive({ namespace, class: as.class, object, isLastTry }, nowMs)
       : { diagnosis: as.message, changed: [], evidence: [], rationale: 'nothing safe is known for this event reason' };
 
   async function create(key: string, namespace: string, spec: RemediationSpec, start: string | undefined) {
@@ -71,9 +71,9 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 
   return {
-    async draft(incident, as, nowMs) {
+    async draft(incident, as, nowMs, isLastTry = false) {
       const { key, namespace, object, firstSeenMs } = incident;
-      const derived = await derivedFor(incident, as, nowMs);
+      const derived = await derivedFor(incident, as, nowMs, isLastTry);
       if (!derived) return undefined;
       const { class: failureClass, severity, reason, message } = as;
       return remediationSpec({

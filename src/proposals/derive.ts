@@ -25,6 +25,8 @@ export interface Subject {
   namespace: string;
   class: string;
   object: { kind: string; name: string; uid: string };
+  /** A state that may hold for a moment only was waited for long enough: it counts as it is now. */
+  isLastTry?: boolean;
 }
 
 /** The diagnosis and the fix for a subject, from one reading of the live cluster. */

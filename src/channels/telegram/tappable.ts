@@ -21,7 +21,7 @@ const noDomain =
 const links: readonly RegExp[] = [command, mention, hashtag, cashtag, address, dotted, ipAddress];
 
 const isLink = (word: string): boolean => {
-  const rest = address.test(word) ? word : word.replace(noDomain, '');
+  const rest = address.test(word) || word.includes('@') ? word : word.replace(noDomain, '');
   return links.some((link) => link.test(rest));
 };
 

@@ -76,7 +76,12 @@ export async function quotaCase(subject: Subject, deps: DeriveDeps): Promise<Cas
     fix:
       owners.length === 0
         ? { refused: 'the quota refuses nobody at the moment' }
-        : fixOf(quota, blocked, await readOthers(reader, subject.namespace, quota, blocked), deps.nowMs),
+        : fixOf(
+            quota,
+            blocked,
+            await readOthers(reader, subject.namespace, quota, blocked),
+            subject.isLastTry ?? false,
+          ),
   };
 }
 
@@ -108,18 +113,14 @@ function whatItBrings(blocked: readonly BlockedOwner[], { quotas, workloads }: O
   return `${counted(all - still, 'workload')} can start pods again, ${still} ${still === 1 ? 'is' : 'are'} refused by ${names} as well.`;
 }
 
-/** Whoever is refused for longer is posted, although the template does not explain it. */
-const longestVerdictMs = 60_000;
-
 /** Deleting a quota helps only those whose next pod provably does not fit it. */
-function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], others: Others, nowMs: number): Fix {
+function fixOf(quota: QuotaObject, blocked: readonly BlockedOwner[], others: Others, isLastTry: boolean): Fix {
   const { name, uid } = quota.metadata;
   if (!blocked.some(isProven)) {
     const unknown = blocked.find((owner) => owner.unknown)?.unknown;
     if (unknown) return { refused: `what its pods ask is not known: ${unknown}` };
     // Its usage changes every second, so one reading gives no final verdict.
-    if (blocked.every(({ refusedSinceMs = 0 }) => nowMs - refusedSinceMs < longestVerdictMs))
-      throw new RetryLater('the quota has room at the moment', 1_000);
+    if (!isLastTry) throw new RetryLater('the quota has room at the moment', 1_000);
     return {
       refused: 'by its template the next pod fits: something adds to it (a sidecar?), or it was not tried again',
     };

@@ -173,10 +173,12 @@ test('blocked ReplicaSets are known by their condition, and speak for their Depl
       workload: 'Deployment/api',
       ready: 0,
       desired: 2,
+      refusedSinceMs: blocked[0]?.refusedSinceMs,
       shortfalls: [{ resource: 'pods', asked: '1' }],
       fits: false,
     },
   ]);
+  assert.ok(blocked[0]?.refusedSinceMs, 'the time of its condition');
 });
 
 const limited = (hard: Record<string, string>, used: Record<string, string>) => ({ status: { hard, used } });

@@ -88,7 +88,7 @@ test('whatever is between them, nothing can be tapped', () => {
       const { html } = renderTelegram(card(`x${pieces.join('')}`));
       assert.deepEqual(tappableIn(html), []);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 1_000, seed: 14 }, // test/long has it with others
   );
 });
 
