@@ -13,7 +13,7 @@ export const later = composeMessage([aFix({ approval: approvedByAda })], aContex
 const yes = async (): Promise<Answer> => ({ say: 'Approved; it starts now.', alert: false });
 
 export const until = async (holds: () => boolean): Promise<void> => {
-  for (let i = 0; i < 500 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let i = 0; i < 3_000 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
   assert.ok(holds(), 'did not happen in time');
 };
 

