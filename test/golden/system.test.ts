@@ -13,6 +13,7 @@ const unseen = (kinds: string[], over: { namespace?: string; until?: string } = 
   parts: kinds.map((kind) => ({ kind, from: at('03:02:10'), ...(over.until && { until: over.until }), why: 'forbidden' })),
 });
 const refused = (until?: string): NoticeSubject => ({ what: 'refused', from: at('03:02:10'), ...(until && { until }), problem: 'approval.approvers[1].telegram must be a number (line 31)' });
+const shared = (sign: 'press' | 'connection', until?: string): NoticeSubject => ({ what: 'shared', channel: sign === 'press' ? 'telegram' : 'slack', sign, from: at('03:02:10'), ...(until && { until }) });
 const kinds = ['Pod', 'Event', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job'];
 
 const scenes: [string, NoticeSubject, number][] = [
@@ -24,6 +25,9 @@ const scenes: [string, NoticeSubject, number][] = [
   ['system unseen over', unseen(['Pod', 'Event'], { namespace: 'shop', until: at('03:09:20') }), 0],
   ['system refused', refused(), 0],
   ['system refused over', refused(at('03:09:20')), 0],
+  ['system shared bot', shared('press'), 0],
+  ['system shared app', shared('connection'), 0],
+  ['system shared bot over', shared('press', at('03:09:20')), 0],
 ];
 const context = { cluster: 'prod-eu', nowMs: Date.parse(at('03:09:25')), timeZone: 'Europe/Berlin' };
 

@@ -32,6 +32,7 @@ export function createSocketHub(responses: () => string) {
   let manner: 'usual' | 'no answer' | 'no hello' | 'hello and goodbye' = 'usual';
   let opened = 0;
   let turn = 0;
+  let strangers = 0;
 
   function upgrade(request: IncomingMessage, raw: Duplex): void {
     const ticket = new URL(request.url ?? '', 'http://slack').searchParams.get('ticket') ?? '';
@@ -53,7 +54,7 @@ export function createSocketHub(responses: () => string) {
     socket.send(
       JSON.stringify({
         type: 'hello',
-        num_connections: open.length,
+        num_connections: open.length + strangers,
         debug_info,
         connection_info: { app_id: 'A012' },
       }),
@@ -87,6 +88,8 @@ export function createSocketHub(responses: () => string) {
     },
     count: (): number => open.length,
     opened: (): number => opened,
+    /** So many sockets of the app belong to somebody else. */
+    share: (others: number): void => void (strangers = others),
     behave: (how: typeof manner): void => void (manner = how),
     drop(index: number): void {
       const [socket] = open.splice(index, 1);

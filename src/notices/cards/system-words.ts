@@ -87,7 +87,7 @@ function sharedWords(
       : 'Another program is connected to it as well.';
   return {
     dot: 'orange',
-    headline: `tapfix shares its ${bot} with somebody else since ${times.minuteZoned(from)}`,
+    headline: `tapfix has shared its ${bot} with somebody else since ${times.minuteZoned(from)}`,
     footer: [known, `What people press or write reaches only one of them. Give each installation a ${bot} of its own.`],
   };
 }

@@ -49,6 +49,27 @@ test('one of the two is renewed once early, so that Slack does not end both at t
   assert.deepEqual(said(), []);
 });
 
+test('more sockets than ours, two minutes apart, are a sign of somebody else; fewer later end it', async (t) => {
+  const { fake, channel, run, clock } = await aChannel(t);
+  const renewed = async (): Promise<void> => {
+    await clock.sleep(130_000);
+    const opened = fake.opened();
+    fake.refresh(0);
+    await until('the new socket', () => fake.opened() > opened && fake.count() === 2);
+  };
+  await run();
+  await renewed();
+  assert.equal(channel.sharedSinceMs?.(), undefined);
+  fake.share(2);
+  await renewed();
+  assert.equal(channel.sharedSinceMs?.(), undefined, 'the pod before us may still be counted');
+  await renewed();
+  await until('the sign', () => channel.sharedSinceMs?.() !== undefined);
+  fake.share(0);
+  await renewed();
+  await until('its end', () => channel.sharedSinceMs?.() === undefined);
+});
+
 test('a socket that breaks during the press: handled once, and once more acknowledged when Slack repeats it', async (t) => {
   const { fake, run } = await aChannel(t);
   let presses = 0;
