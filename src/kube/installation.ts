@@ -1,7 +1,7 @@
 import { type Clock, untilAborted } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { type Api, hasCode, type KubeObject } from './api.ts';
+import { type Api, ifForbidden, type KubeObject } from './api.ts';
 
 interface InstallationDeps {
   api: Pick<Api, 'get' | 'create'>;
@@ -22,9 +22,7 @@ export async function readClusterIds({ api, clock, log, signal }: InstallationDe
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   while (!signal.aborted) {
     try {
-      const system = api
-        .get<KubeObject>({ kind: 'Namespace', name: 'kube-system' })
-        .catch((error: unknown) => (hasCode(error, 403) ? undefined : Promise.reject(error)));
+      const system = api.get<KubeObject>({ kind: 'Namespace', name: 'kube-system' }).catch(ifForbidden(undefined));
       const [namespace, review] = await untilAborted(
         Promise.all([system, api.create<Review>({ kind: 'SelfSubjectReview' }, body)]),
         signal,
