@@ -53,6 +53,7 @@ async function isIgnoredByItself(api: Pick<Api, 'get'>, own: string, workload: s
 
 /** Classes that a workload shows when a shared cause keeps it from its pods: symptoms, not news of its own. */
 const symptomClasses: ReadonlySet<string> = new Set(['RolloutStuck', 'Evicted', 'ProbeFailing']);
+const isOnlySymptoms = (seen: readonly SeenClass[]): boolean => seen.every((one) => symptomClasses.has(one.class));
 
 /**
  * Pure. Whether this Remediation is of a shared cause that affects the workload: only those list whom they affect.
@@ -79,9 +80,24 @@ export function sharedCauseOf(
   ownNamespace: string,
   seen: readonly SeenClass[] = incident.seen,
 ): Remediation | undefined {
-  if (seen.length === 0 || !seen.every((one) => symptomClasses.has(one.class))) return undefined;
+  if (seen.length === 0 || !isOnlySymptoms(seen)) return undefined;
   return open.find((fix) => isAffectedBy(fix, incident.namespace, incident.object, ownNamespace));
 }
+
+/** A shared cause is judged, and lists whom it affects, within this time after its patience. */
+const judgedWithinMs = 10_000;
+
+/**
+ * Pure. Whether a shared cause was seen in the same namespace and is not decided yet: it may explain a symptom that needs
+ * no patience of its own.
+ */
+export const mayHaveCause = ({ namespace }: Incident, others: Iterable<Incident>, nowMs: number): boolean =>
+  [...others].some(
+    ({ object, seenIn, dueMs }) =>
+      (object.kind === 'ResourceQuota' || isClusterScoped(object.kind)) &&
+      seenIn.includes(namespace) &&
+      nowMs < dueMs + judgedWithinMs,
+  );
 
 interface PendingDeps {
   api: Pick<Api, 'get'>;
@@ -102,6 +118,9 @@ const outcomes = {
 
 /** How soon a symptom is judged again, because its cause may be over. */
 const symptomMs = 30_000;
+
+/** How soon it is judged again while a cause of it may be about to be recorded. */
+const undecidedMs = 1_000;
 
 /** Whatever is still unclear then is posted as it is: nothing that is broken stays quiet. */
 const longestUnclearMs = 60_000;
@@ -131,6 +150,8 @@ export function createPending({ api, log, ownNamespace, episodes, ledger, readin
     // A signal that came meanwhile was not judged with the rest.
     if (behind && episodes.incidents.get(key) !== incident) return { againInMs: 0 };
     if (behind) return explain(withSeen(incident, [first, ...others]), behind.spec.incident.key);
+    const isUndecided = isOnlySymptoms([step.as]) && mayHaveCause(incident, episodes.incidents.values(), nowMs);
+    if (isUndecided && nowMs < step.as.dueMs + longestUnclearMs) return { againInMs: undecidedMs };
     return tell({ ...incident, object }, step.as, facts, incident);
   }
 

@@ -35,6 +35,20 @@ describe('what was there before', { concurrency: 3 }, () => {
     assert.equal(world.phone.messages.length, 1);
   });
 
+  test('a rollout that a quota has held up for so long that it is stuck: one incident, the quota', async (t) => {
+    const world = await aWorld(t);
+    await isRunning(world, 'web');
+    await tightQuota(world);
+    await rollOut(world, 'web', 'shop/app:2');
+    await world.advance(700_000);
+    world.start();
+    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.advance(120_000);
+    const keys = (await world.fixes()).map(({ spec }) => spec.incident.key);
+    assert.deepEqual(keys, ['shop/ResourceQuota/tight']);
+    assert.equal(world.phone.messages.length, 1, world.phone.text());
+  });
+
   test('what is healthy when tapfix starts, however much it said before, is nothing to tell', async (t) => {
     const world = await aWorld(t);
     await isRunning(world, 'web');
