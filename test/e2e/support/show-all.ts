@@ -80,7 +80,11 @@ export async function shownAgain(cluster: Cluster, page: Page, isReady: (page: P
     now = await turned(await turned(now, away), back);
     return undefined;
   };
-  return cluster.waitFor(`the buttons of ${page.title}`, probe, 120_000);
+  return cluster.waitFor(`the buttons of ${page.title}`, probe, 120_000).catch((error: unknown) => {
+    throw new Error(`${String(error)}; on the page: ${now.buttons.map(({ text }) => text).join(' | ')}`, {
+      cause: error,
+    });
+  });
 }
 
 /** Whether this workload can be approved on the page. */
