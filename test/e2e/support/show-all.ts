@@ -32,10 +32,11 @@ export async function openInTelegram(cluster: Cluster, telegram: Telegram): Prom
       title: shown.text.split('\n')[0]!,
       buttons: shown.buttons.map(({ text, callback_data }) => ({ text, data: callback_data })),
       async press(data) {
-        const [answers, was] = [telegram.answers.length, JSON.stringify(shown)];
+        // As it is now: a press on another button may have changed it since this page was read.
+        const asShown = (): string => JSON.stringify(telegram.messages().find((one) => one.id === id));
+        const [answers, was] = [telegram.answers.length, asShown()];
         telegram.press(data, { from: ada, message: id, chat: String(chatId) });
-        const isDone = async (): Promise<boolean> =>
-          telegram.answers.length > answers && JSON.stringify(telegram.messages().find((one) => one.id === id)) !== was;
+        const isDone = async (): Promise<boolean> => telegram.answers.length > answers && asShown() !== was;
         await cluster.waitFor('the page to turn in Telegram', isDone, 30_000);
         return page();
       },
