@@ -1,11 +1,11 @@
-import type { Remediation } from '../kube/remediation.ts';
+import { isAfter, linkOf, type Remediation } from '../kube/remediation.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createQueue, type Queue } from '../lib/queue.ts';
 import { createLock, type Deps } from './context.ts';
 import { createEventWriter } from './kube-events.ts';
 import { createReconcile, isOfInterest } from './reconcile.ts';
-import { createRetention, endOf, isAfter, type Kept } from './retention.ts';
+import { createRetention, endOf, type Kept } from './retention.ts';
 import { createRights } from './rights.ts';
 import { createSweeper } from './sweep.ts';
 
@@ -59,24 +59,19 @@ export function createController(deps: ControllerDeps): Controller {
     lock,
     withRights: createRights(deps),
     events: createEventWriter(deps),
-    successorOf: ({ metadata: { namespace, name, uid }, spec }) =>
-      [...known.values()].find((one) => isAfter(one, { namespace, name, uid, incident: spec.incident.key }))?.name,
+    successorOf: (fix) => [...known.values()].find((one) => isAfter(one, linkOf(fix)))?.name,
     onPhase: (phase) => deps.metrics?.phase(phase),
   });
 
   function upsert(fix: Remediation): void {
-    const { namespace, name, uid, resourceVersion } = fix.metadata;
+    const { namespace, name, resourceVersion } = fix.metadata;
     const { follows } = fix.spec;
     const isOurs = deps.isOurs(fix);
     const entry = {
-      namespace,
-      name,
-      uid,
+      ...linkOf(fix),
       resourceVersion,
       isOurs,
       ended: endOf(fix),
-      incident: fix.spec.incident.key,
-      follows,
       isOfInterest: isOurs && isOfInterest(fix, clock.now()),
     };
     known.set(keyOf(namespace, name), entry);

@@ -1,21 +1,25 @@
 import type { Config } from '../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../kube/api.ts';
 import { timeMs } from '../kube/raw.ts';
-import { conditionOf, isCleared, isOver, isTrue, phaseOf, type Remediation, seenCleared } from '../kube/remediation.ts';
+import {
+  conditionOf,
+  isAfter,
+  isCleared,
+  isOver,
+  isTrue,
+  type Link,
+  phaseOf,
+  type Remediation,
+  seenCleared,
+} from '../kube/remediation.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { lateRecoveryMs } from './recovery.ts';
 
 /** The facts about a Remediation that decide when it may be deleted. */
-export interface Kept {
-  namespace: string | undefined;
-  name: string;
-  uid: string;
+export interface Kept extends Link {
   resourceVersion: string | undefined;
   isOurs: boolean;
-  /** The key of its incident. */
-  incident: string;
-  follows: { name: string; uid: string } | undefined;
   /** Absent while its episode is open, or its result may still change. */
   ended: { sinceMs: number; notBeforeMs: number } | undefined;
 }
@@ -37,13 +41,6 @@ export function endOf(fix: Remediation): Kept['ended'] {
   const failedAtMs = timeMs(conditionOf(fix, 'Failed')?.lastTransitionTime);
   return { sinceMs, notBeforeMs: mayTurn ? failedAtMs + lateRecoveryMs : 0 };
 }
-
-/** Pure. Whether `next` follows this one: the same rule as predecessorsIn, for what is kept of each. */
-export const isAfter = (
-  next: Kept,
-  { namespace, incident, name, uid }: Pick<Kept, 'namespace' | 'incident' | 'name' | 'uid'>,
-): boolean =>
-  next.follows?.uid === uid && next.follows.name === name && next.namespace === namespace && next.incident === incident;
 
 /** Pure. Those whose time is over, and the oldest of those above the limit. */
 export function overdue<T extends Kept>(all: readonly T[], retentionMs: number, nowMs: number): T[] {

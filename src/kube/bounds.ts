@@ -11,7 +11,7 @@ export const longestObjectBytes = 12 * 1024 * 1024;
 /** A page of several objects may have this size. A larger one is asked for again in smaller pieces. */
 const longestPageBytes = 4 * 1024 * 1024;
 
-/** All objects of one list together. Only lists that are kept whole can come near it. */
+/** All objects of one list together, as they arrive. A pod's memory does not hold more. */
 const longestListBytes = 64 * 1024 * 1024;
 
 const mostPerPage = 250;
@@ -30,12 +30,12 @@ export type AskForPage<T> = (query: Record<string, string>, longestBytes: number
 
 /**
  * The pages of a list, each of a bounded size. A page that is too large is asked for again from the same place, with
- * fewer objects; later pages grow again while they are small. An object that is too large on its own is left out.
+ * fewer objects; later pages grow again while they are small. An object that is too large on its own is skipped.
  */
 export async function* pagesOf<T>(
   ask: AskForPage<T>,
   query: Record<string, string>,
-  onLeftOut: (error: TooLarge) => void,
+  onSkipped: (error: TooLarge) => void,
 ): AsyncGenerator<Page<T>> {
   let limit = mostPerPage;
   let from: Record<string, string> = {};
@@ -50,7 +50,7 @@ export async function* pagesOf<T>(
         continue;
       }
       page = { items: [], metadata: listMetadataIn(error), bytes: longestObjectBytes };
-      onLeftOut(error);
+      onSkipped(error);
     }
     yield page;
     if (!page.metadata.continue) return;

@@ -176,22 +176,37 @@ const ours = (annotations: Record<string, string>): Record<string, string> =>
 export const isKeyedHere = ({ metadata, spec }: Remediation): boolean =>
   spec.incident.key.startsWith(`${metadata.namespace ?? ''}/`);
 
+/** The parts of a Remediation that say which one it follows. */
+export interface Link {
+  namespace: string | undefined;
+  name: string;
+  uid: string;
+  /** The key of its incident. */
+  incident: string;
+  follows: { name: string; uid: string } | undefined;
+}
+
+export const linkOf = ({ metadata: { namespace, name, uid }, spec }: Remediation): Link => ({
+  namespace,
+  name,
+  uid,
+  incident: spec.incident.key,
+  follows: spec.follows,
+});
+
 /**
- * Whether it replaces, repeats or reverses that one. Only a record of the same namespace and the same incident can, and
- * only if it names exactly that record.
+ * Pure. Whether `next` replaces, repeats or reverses this one. Only a record of the same namespace and the same incident
+ * can, and only if it names exactly this record.
  */
-const isSuccessorOf = ({ metadata, spec }: Remediation, before: Remediation): boolean =>
-  spec.follows?.uid === before.metadata.uid &&
-  spec.follows.name === before.metadata.name &&
-  metadata.namespace === before.metadata.namespace &&
-  spec.incident.key === before.spec.incident.key;
+export const isAfter = (next: Link, { namespace, incident, name, uid }: Link): boolean =>
+  next.follows?.uid === uid && next.follows.name === name && next.namespace === namespace && next.incident === incident;
 
 /** Finds, among these, the one that a Remediation follows. */
 export function predecessorsIn(fixes: readonly Remediation[]): (fix: Remediation) => Remediation | undefined {
   const byUid = new Map(fixes.map((fix) => [fix.metadata.uid, fix]));
   return (fix) => {
     const before = byUid.get(fix.spec.follows?.uid ?? '');
-    return before && isSuccessorOf(fix, before) ? before : undefined;
+    return before && isAfter(linkOf(fix), linkOf(before)) ? before : undefined;
   };
 }
 

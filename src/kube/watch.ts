@@ -220,7 +220,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   let version: string | undefined; // the last one seen; undefined = list first
   let isAskedToList = false;
   let open: AbortController | undefined;
-  let isLeftOutLogged = false;
+  let isSkipLogged = false;
 
   function heard(): void {
     const gap = contact.heard();
@@ -232,7 +232,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     let first: string | undefined;
     const ask = (query: Record<string, string>, longestBytes: number): Promise<Page<KubeObject>> =>
       untilAborted(api.page(kind, namespace, query, longestBytes), signal);
-    for await (const { items, metadata } of pagesOf(ask, selector, leftOut)) {
+    for await (const { items, metadata } of pagesOf(ask, selector, skipped)) {
       heard();
       first ??= metadata.resourceVersion ?? '';
       for (const item of items) {
@@ -296,18 +296,18 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     if (type === 'ERROR') throw errorOfStatus(object);
     heard();
     outage.delivers();
-    if (type === 'TOO LARGE') leftOut(object);
+    if (type === 'TOO LARGE') skipped(object);
     if (type !== 'BOOKMARK') tell(type, object);
     version = object.metadata?.resourceVersion || version;
   }
 
   /** One warning in the log is enough: a tenant may do this as often as it likes. */
-  function leftOut(what: KubeObject | TooLarge): void {
+  function skipped(what: KubeObject | TooLarge): void {
     const { namespace: of, name } = what instanceof TooLarge ? {} : what.metadata;
     const fields = { ...about, ...(of && { namespace: of }), ...(name && { name }) };
-    if (isLeftOutLogged) log.debug(fields, 'an object is too large to be watched');
+    if (isSkipLogged) log.debug(fields, 'an object is too large to be watched');
     else log.warn(fields, 'an object is too large to be watched');
-    isLeftOutLogged = true;
+    isSkipLogged = true;
   }
 
   /** An object that became too large to be read is gone for those who hold it, as it is in a list. */

@@ -84,7 +84,14 @@ before(async () => {
   const patience = { ProbeFailing: '1h' };
   // Until both pods of a workload have failed it looks like one bad pod among healthy ones, which has another fix.
   const crashLoopFor = '15s';
-  const config = { apiRoot: telegram.apiRoot, slackApi: slack.apiUrl, include: ['e2e-storm-*'], coalesce: '5s', crashLoopFor, patience }; // prettier-ignore
+  const config = {
+    apiRoot: telegram.apiRoot,
+    slackApi: slack.apiUrl,
+    include: ['e2e-storm-*'],
+    coalesce: '5s',
+    crashLoopFor,
+    patience,
+  };
   for (const role of ['watcher', 'controller'] as const) {
     const kubeconfig = await cluster.serviceAccountKubeconfig('tapfix', `tapfix-${role}`);
     running.push(await startProcess({ role, kubeconfig, config, token: botToken }));

@@ -108,7 +108,12 @@ describe('tapfix explain', { concurrency: 2 }, () => {
   test('the configuration of the cluster is taken when none is given, and that is said', async (t) => {
     const cluster = await aCluster(t);
     await isCrashing(cluster);
-    const own = { cluster: 'prod', namespaces: { include: ['payments'] }, channels: { console: {} }, server: { localPort: 1 } }; // prettier-ignore
+    const own = {
+      cluster: 'prod',
+      namespaces: { include: ['payments'] },
+      channels: { console: {} },
+      server: { localPort: 1 },
+    };
     const map = (data: object): object => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',

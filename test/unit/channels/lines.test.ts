@@ -6,6 +6,7 @@ import { renderAnswer, renderPlainly, renderSlack } from '../../../src/channels/
 import { plainText, renderTelegram } from '../../../src/channels/telegram/render.ts';
 import type { Message } from '../../../src/notices/cards/message.ts';
 import { readMessage } from '../../support/block-kit.ts';
+import { saying } from './saying.ts';
 
 const unseen = [
   ...'\u0007\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u200b\u200c\u200d',
@@ -15,30 +16,21 @@ const unseen = [
 ];
 
 const message = (text: string): Message => ({
-  title: { dot: 'red', text },
-  cards: [
-    {
-      dot: 'red',
-      headline: text,
-      subtitle: text,
-      rows: [
-        { label: text, lines: [text, { code: text }, { command: text, orElse: text }, { tap: '/x', words: text }] },
-        { label: 'Seen', lines: [text], fold: true },
-      ],
-      footer: [text],
-      buttons: [[{ label: text, data: 'a:x' }]],
-    },
-  ],
-  rest: text,
+  ...saying(text, { tap: '/x', words: text }),
   hint: { tap: '/show', words: text },
-  buttons: [[{ label: text, data: 'a:y' }]],
-  silent: false,
 });
 
 for (const character of unseen)
   test(`U+${character.codePointAt(0)!.toString(16)} is on no channel`, () => {
     const given = message(`a${character}b`);
-    const all = [renderTelegram(given), plainText(given), renderSlack(given), renderPlainly(given), renderAnswer(`a${character}b`), consoleText(given, (data) => data)]; // prettier-ignore
+    const all = [
+      renderTelegram(given),
+      plainText(given),
+      renderSlack(given),
+      renderPlainly(given),
+      renderAnswer(`a${character}b`),
+      consoleText(given, (data) => data),
+    ];
     for (const rendered of all)
       assert.ok(!JSON.stringify([rendered]).includes(JSON.stringify(character).slice(1, -1)), JSON.stringify(rendered));
   });

@@ -117,7 +117,9 @@ test('two owners of one kind under a quota that only the larger one exceeds', as
   );
 });
 
-const claims = { volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { resources: { requests: { storage: '5Gi' } } } }] }; // prettier-ignore
+const claims = {
+  volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { resources: { requests: { storage: '5Gi' } } } }],
+};
 for (const { name, existing, want } of [
   { name: 'it needs a claim', existing: [], want: ['requests.storage 5Gi'] },
   { name: 'its claim is there from before', existing: ['data-a-statefulset-0'], want: [] },

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { allCode, plainText, renderTelegram } from '../../../../src/channels/telegram/render.ts';
 import { partsOf } from '../../../../src/channels/telegram/tappable.ts';
-import type { Message } from '../../../../src/notices/cards/message.ts';
 import { tappableIn } from '../../../support/telegram-html.ts';
+import { saying } from '../saying.ts';
 
 const tappable = [
   '/approve',
@@ -35,29 +35,10 @@ const harmless = [
   'cat: /var/lib/x: No such file',
   'and 5 of 12345 restarts, #12',
 ];
-const card = (text: string): Message => ({
-  title: { dot: 'red', text },
-  cards: [
-    {
-      dot: 'red',
-      headline: text,
-      subtitle: text,
-      rows: [
-        { label: 'Why', lines: [text, { code: text }, { command: text, orElse: text }] },
-        { label: 'Seen', lines: [text, { code: text }], fold: true },
-      ],
-      footer: [text],
-      buttons: [],
-    },
-  ],
-  rest: text,
-  silent: false,
-});
-
 for (const text of tappable)
   test(`cannot be tapped, and is shown as it is: ${text}`, () => {
     assert.ok(tappableIn(text.replaceAll('"', '&quot;')).length > 0, 'the judge finds nothing in it');
-    const { html } = renderTelegram(card(text));
+    const { html } = renderTelegram(saying(text));
     assert.deepEqual(tappableIn(html), []);
     assert.equal(
       partsOf(text)
@@ -85,7 +66,7 @@ test('whatever is between them, nothing can be tapped', () => {
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-      const { html } = renderTelegram(card(`x${pieces.join('')}`));
+      const { html } = renderTelegram(saying(`x${pieces.join('')}`));
       assert.deepEqual(tappableIn(html), []);
     }),
     { numRuns: 1_000, seed: 14 }, // test/long has it with others
@@ -93,6 +74,6 @@ test('whatever is between them, nothing can be tapped', () => {
 });
 
 test('without markup all of it is code', () => {
-  const text = plainText(card('/approve'));
+  const text = plainText(saying('/approve'));
   assert.deepEqual(allCode(text), { entities: [{ type: 'pre', offset: 0, length: text.length }] });
 });
