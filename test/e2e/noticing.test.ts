@@ -74,6 +74,10 @@ async function isVisible(namespace: string, { visible }: Trouble): Promise<boole
   return containers.some(({ state }) => [visible.state, 'ImagePullBackOff'].includes(state.waiting?.reason ?? ''));
 }
 
+/** What the containers say of themselves, for the message of a failed test. */
+const statesIn = async (namespace: string): Promise<string> =>
+  JSON.stringify((await cluster.list<Pod>('pods', namespace)).map(({ status }) => status.containerStatuses));
+
 const allFixes = (namespace: string): Promise<Remediation[]> => cluster.list('remediations.tapfix.dev', namespace);
 /** What has no namespace: its incidents are in tapfix's own. */
 const isShared = (root: string): boolean => /^(StorageClass|Node)\//.test(root);
@@ -138,7 +142,7 @@ describe('what is noticed', { concurrency: 5, timeout: 400_000 }, () => {
       const [fix] = await fixesAbout(namespace, trouble);
       const { key, class: failureClass } = fix!.spec.incident;
       assert.equal(key.split('/').slice(1).join('/'), trouble.root);
-      assert.equal(failureClass, trouble.class, fix!.spec.diagnosis);
+      assert.equal(failureClass, trouble.class, `${fix!.spec.diagnosis}\n${await statesIn(namespace)}`);
       assert(delay < 10, `it took ${delay} s`);
       console.log(`      ${fix!.spec.diagnosis}\n      ${fix!.spec.rationale.split('\n')[0]}`);
     });
