@@ -54,9 +54,10 @@ const cluster = (group: string, plural: string, version = 'v1'): Resource => ({
 const rbac = 'rbac.authorization.k8s.io';
 const admission = 'admissionregistration.k8s.io';
 
-/** The other kinds that an installation consists of. The installer writes them; they are never watched. */
+/** The other kinds that an installation consists of. The installer creates them; they are never watched. */
 const installed = {
   ConfigMap: core('configmaps'),
+  Lease: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
   Role: { group: rbac, version: 'v1', plural: 'roles', namespaced: true },
   ClusterRole: cluster(rbac, 'clusterroles'),
   ClusterRoleBinding: cluster(rbac, 'clusterrolebindings'),

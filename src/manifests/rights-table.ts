@@ -36,6 +36,9 @@ export const writerRoles: readonly WriterRole[] = [
 ];
 
 const read = ['get', 'list', 'watch'];
+/** The Leases are installed, so that nobody needs the right to create one. */
+const holdLease = ['get', 'patch', 'update'];
+const coordination = 'coordination.k8s.io';
 const rbac = 'rbac.authorization.k8s.io';
 
 const cluster = (
@@ -71,6 +74,7 @@ const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-watcher', group, ['remediations/status'], ['patch']),
   cluster('tapfix-watcher', 'authorization.k8s.io', ['subjectaccessreviews'], ['create']),
   own('tapfix-watcher', '', ['configmaps'], ['get', 'patch'], [mutesName]),
+  own('tapfix-watcher', coordination, ['leases'], holdLease, [accounts.watcher]),
   own('tapfix-watcher', group, ['notices'], [...read, 'create', 'patch', 'delete']),
   own('tapfix-watcher', group, ['notices/status'], ['patch']),
 
@@ -82,6 +86,7 @@ const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-controller', rbac, ['clusterroles'], ['bind'], writerRoles),
   cluster('tapfix-controller', '', ['events'], ['create']),
   own('tapfix-controller', '', ['serviceaccounts/token'], ['create'], [accounts.writer]),
+  own('tapfix-controller', coordination, ['leases'], holdLease, [accounts.controller]),
 
   // For people: bind it in the namespaces a person may decide for.
   cluster('tapfix-approver', group, ['remediations'], [...read, 'patch', 'approve']),

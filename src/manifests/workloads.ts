@@ -50,10 +50,38 @@ export const mutesConfigMap = ({ namespace }: Install): Manifest => ({
   metadata: { name: mutesName, namespace },
 });
 
+type Role = 'watcher' | 'controller';
+const roles: readonly Role[] = ['watcher', 'controller'];
+
+/**
+ * One per role, for the replica that leads. Without a spec, so that applying it again takes the lead from nobody: the
+ * holder is a field that only the replicas write.
+ */
+export const leases = ({ namespace }: Install): Manifest[] =>
+  roles.map((role) => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: accounts[role], namespace },
+  }));
+
+/** The Deployments, and for each a budget: a node that is drained takes one replica at a time. */
 export const deployments = (install: Install): Manifest[] => [
   deployment(install, 'watcher', chat),
   deployment(install, 'controller', { env: [], volumeMounts: [], volumes: [] }),
+  ...roles.map((role) => disruptionBudget(install, role)),
 ];
+
+const labelsOf = (role: Role): Record<string, string> => ({
+  'app.kubernetes.io/name': 'tapfix',
+  'app.kubernetes.io/component': role,
+});
+
+const disruptionBudget = ({ namespace }: Install, role: Role): Manifest => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: accounts[role], namespace, labels: labelsOf(role) },
+  spec: { maxUnavailable: 1, selector: { matchLabels: labelsOf(role) } },
+});
 
 interface Extras {
   env: object[];
@@ -68,9 +96,9 @@ const chat: Extras = {
   volumes: [{ name: 'chat', secret: { secretName: 'tapfix-chat', optional: true } }],
 };
 
-function deployment({ namespace, image }: Install, role: 'watcher' | 'controller', extras: Extras): Manifest {
+function deployment({ namespace, image }: Install, role: Role, extras: Extras): Manifest {
   const name = accounts[role];
-  const labels = { 'app.kubernetes.io/name': 'tapfix', 'app.kubernetes.io/component': role };
+  const labels = labelsOf(role);
   const podSpec = {
     serviceAccountName: name,
     securityContext: {
@@ -79,6 +107,15 @@ function deployment({ namespace, image }: Install, role: 'watcher' | 'controller
       runAsGroup: 65532,
       seccompProfile: { type: 'RuntimeDefault' },
     },
+    // One node is enough; where there are more, one node that fails does not take both replicas.
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: 'kubernetes.io/hostname',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: labels },
+      },
+    ],
     containers: [container(image, role, extras)],
     volumes: [{ name: 'config', configMap: { name: 'tapfix-config' } }, ...extras.volumes],
   };
@@ -87,21 +124,24 @@ function deployment({ namespace, image }: Install, role: 'watcher' | 'controller
     kind: 'Deployment',
     metadata: { name, namespace, labels },
     spec: {
-      // Two at once would both act, because there is no leader election.
-      replicas: 1,
-      strategy: { type: 'Recreate' },
+      // The replica that holds the Lease acts; the other one watches, and takes over.
+      replicas: 2,
+      // A new replica is Ready, which a follower is, before an old one ends.
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: podSpec },
     },
   };
 }
 
+const ofPod = (name: string, fieldPath: string): object => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
 const container = (image: string, role: string, { env, volumeMounts }: Extras): object => ({
   name: 'tapfix',
   image,
   imagePullPolicy: 'IfNotPresent',
   args: ['run', '--config', `${configDirectory}/config.yaml`, '--role', role],
-  env: [{ name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } }, ...env],
+  env: [ofPod('POD_NAMESPACE', 'metadata.namespace'), ofPod('POD_NAME', 'metadata.name'), ...env],
   ports: [{ name: 'http', containerPort: port }],
   livenessProbe: { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 10, failureThreshold: 6 },
   readinessProbe: { httpGet: { path: '/readyz', port: 'http' }, periodSeconds: 5 },

@@ -109,8 +109,6 @@ const extras: Record<string, Extra> = {
 
 /** Kinds that tapfix itself does not use, but the demo or the tests do. */
 const more: Record<string, Resource> = {
-  ConfigMap: { group: '', version: 'v1', plural: 'configmaps', namespaced: true },
-  Lease: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
   SelfSubjectAccessReview: {
     group: 'authorization.k8s.io',
     version: 'v1',

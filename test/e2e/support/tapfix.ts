@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -76,8 +76,11 @@ async function clearLeftovers(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['delete', 'namespace', 'tapfix', '--ignore-not-found', '--timeout=120s']);
 }
 
-/** The whole of deploy/manifests, as pods on the real node, each with only its own ServiceAccount. */
-export async function installTapfix(cluster: Cluster, config: ConfigOptions): Promise<void> {
+/**
+ * The whole of deploy/manifests, as pods on the real node, each with only its own ServiceAccount. One replica of each role
+ * unless the test asks for more: most tests look at the one pod, its log and its memory.
+ */
+export async function installTapfix(cluster: Cluster, config: ConfigOptions, replicas = 1): Promise<void> {
   const tar = join(await mkdtemp(join(tmpdir(), 'tapfix-image-')), 'image.tar');
   await buildImageTar({ dockerfile: join(root, 'deploy/Dockerfile'), context: root, tag: image, out: tar });
   await cluster.importImage(tar);
@@ -95,7 +98,10 @@ export async function installTapfix(cluster: Cluster, config: ConfigOptions): Pr
     ),
   ];
   await cluster.apply(await cluster.kubectl([...secret, '--dry-run=client', '-o', 'yaml']));
-  for (const file of await manifestFiles()) if (file.includes('deployments')) await applyFile(cluster, file);
+  const [file] = (await manifestFiles()).filter((name) => name.includes('deployments'));
+  const text = await readFile(join(root, 'deploy/manifests', file!), 'utf8');
+  const input = text.replaceAll(/^ {2}replicas: \d+$/gm, `  replicas: ${replicas}`);
+  await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input });
   await rolledOut(cluster);
 }
 
@@ -104,9 +110,15 @@ export async function setConfig(cluster: Cluster, config: ConfigOptions): Promis
   await cluster.kubectl(['-n', 'tapfix', 'patch', 'configmap', 'tapfix-config', '--type', 'merge', '-p', data]);
 }
 
+/** The new pods are Ready, and the old ones are gone. */
 export async function rolledOut(cluster: Cluster): Promise<void> {
   for (const name of ['tapfix-watcher', 'tapfix-controller'])
     await cluster.kubectl(['-n', 'tapfix', 'rollout', 'status', `deploy/${name}`, '--timeout=120s']);
+  const isSettled = async (): Promise<boolean> => {
+    const pods = await cluster.list<{ metadata: { deletionTimestamp?: string } }>('pods', 'tapfix');
+    return pods.every(({ metadata }) => metadata.deletionTimestamp === undefined);
+  };
+  await cluster.waitFor('the old pods of tapfix to be gone', isSettled, 60_000);
 }
 
 /** Of the pods that run now: with them go their logs. */
@@ -119,7 +131,7 @@ export async function assertNoSecretsInLogs(cluster: Cluster): Promise<void> {
 }
 
 export async function removeDeployments(cluster: Cluster): Promise<void> {
-  await cluster.kubectl(['-n', 'tapfix', 'delete', 'deploy', '--all', '--wait=true']);
+  await cluster.kubectl(['-n', 'tapfix', 'delete', 'deploy,pdb', '--all', '--wait=true']);
   await cluster.waitFor(
     'tapfix pods to be gone',
     async () => (await cluster.list('pods', 'tapfix')).length === 0,

@@ -20,12 +20,18 @@ test('what talks to the internet can change no workload, and what changes them h
     declaredRights(identity, actions)
       .filter(({ verb, group }) => writing.has(verb) && group !== 'tapfix.dev')
       .map(line);
-  assert.deepEqual(outside('watcher'), ['create authorization.k8s.io/subjectaccessreviews', 'patch /configmaps']);
+  const lease = ['patch coordination.k8s.io/leases', 'update coordination.k8s.io/leases'];
+  assert.deepEqual(outside('watcher'), [
+    'create authorization.k8s.io/subjectaccessreviews',
+    'patch /configmaps',
+    ...lease,
+  ]);
   assert.deepEqual(outside('controller'), [
     'create rbac.authorization.k8s.io/rolebindings',
     'delete rbac.authorization.k8s.io/rolebindings',
     'create /events',
     'create /serviceaccounts/token',
+    ...lease,
   ]);
 });
 
@@ -47,7 +53,8 @@ test("the writer's rights are the actions' rights, and only minted", () => {
 });
 
 test('the controller may bind exactly the roles of the writer and mint tokens for it alone', () => {
-  const named = declaredRights('controller', actions).filter(({ name }) => name !== undefined);
+  const minting = ['clusterroles', 'serviceaccounts/token'];
+  const named = declaredRights('controller', actions).filter(({ resource }) => minting.includes(resource));
   assert.deepEqual(
     named.map((right) => `${line(right)} ${right.name} ${right.scope}`),
     [
@@ -56,6 +63,15 @@ test('the controller may bind exactly the roles of the writer and mint tokens fo
     ],
   );
 });
+
+for (const identity of ['watcher', 'controller'] as const)
+  test(`the ${identity} holds its own Lease, and no other`, () => {
+    const leases = declaredRights(identity, actions).filter(({ resource }) => resource === 'leases');
+    assert.deepEqual(
+      leases.map(({ verb, scope, name }) => `${verb} ${name} ${scope}`),
+      ['get', 'patch', 'update'].map((verb) => `${verb} tapfix-${identity} own`),
+    );
+  });
 
 test('the one ConfigMap that the watcher may write is that of the mutes', () => {
   const maps = declaredRights('watcher', actions).filter(({ resource }) => resource === 'configmaps');

@@ -4,34 +4,46 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseConfig } from '../../../src/config/load.ts';
 import { defaults } from '../../../src/manifests/render-manifests.ts';
-import { configMap, deployments, namespaceManifest, serviceAccounts } from '../../../src/manifests/workloads.ts';
+import {
+  configMap,
+  deployments,
+  leases,
+  namespaceManifest,
+  serviceAccounts,
+} from '../../../src/manifests/workloads.ts';
 import { parseDockerfile } from '../../cluster/dockerfile.ts';
 
 interface Deployment {
   metadata: { name: string };
   spec: {
     replicas: number;
-    strategy: { type: string };
+    strategy: object;
+    selector: { matchLabels: object };
     template: {
       spec: {
         serviceAccountName: string;
+        topologySpreadConstraints: { topologyKey: string; whenUnsatisfiable: string }[];
         securityContext: object;
-        containers: { args: string[]; image: string; volumeMounts: object[]; securityContext: object }[];
+        containers: { args: string[]; env: object[]; image: string; volumeMounts: object[]; securityContext: object }[];
         volumes: object[];
       };
     };
   };
 }
 
+interface Budget {
+  kind: string;
+  metadata: { name: string };
+  spec: object;
+}
+
 const install = { ...defaults, actions: [] };
-const [watcher, controller] = deployments(install) as unknown as [Deployment, Deployment];
+const [watcher, controller, ...budgets] = deployments(install) as unknown as [Deployment, Deployment, ...Budget[]];
 
 for (const { metadata, spec } of [watcher, controller]) {
   const pod = spec.template.spec;
   const [container] = pod.containers;
-  test(`${metadata.name} runs alone, as its own account, and locked down`, () => {
-    assert.equal(spec.replicas, 1);
-    assert.equal(spec.strategy.type, 'Recreate');
+  test(`${metadata.name} runs as its own account, and locked down`, () => {
     assert.equal(pod.serviceAccountName, metadata.name);
     assert.deepEqual(pod.securityContext, {
       runAsNonRoot: true,
@@ -46,11 +58,33 @@ for (const { metadata, spec } of [watcher, controller]) {
     });
   });
 
+  test(`${metadata.name} runs twice, on two nodes if there are, and is never without a replica that is Ready`, () => {
+    assert.equal(spec.replicas, 2);
+    assert.deepEqual(spec.strategy, { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+    const [spread] = pod.topologySpreadConstraints;
+    assert.deepEqual([spread?.topologyKey, spread?.whenUnsatisfiable], ['kubernetes.io/hostname', 'ScheduleAnyway']);
+    const budget = budgets.find((one) => one.metadata.name === metadata.name);
+    assert.equal(budget?.kind, 'PodDisruptionBudget');
+    assert.deepEqual(budget?.spec, { maxUnavailable: 1, selector: spec.selector });
+  });
+
+  test(`${metadata.name} knows its own name, which is what it signs the Lease with`, () => {
+    const fieldRef = { fieldPath: 'metadata.name' };
+    assert.deepEqual(container?.env[1], { name: 'POD_NAME', valueFrom: { fieldRef } });
+  });
+
   test(`${metadata.name} mounts directories, so that what changes in them arrives`, () => {
     assert.deepEqual(container?.volumeMounts[0], { name: 'config', mountPath: '/etc/tapfix', readOnly: true });
     assert.doesNotMatch(JSON.stringify(pod), /subPath/);
   });
 }
+
+test('the Leases are there before anybody holds them, and applying them again takes them from nobody', () => {
+  assert.deepEqual(
+    leases(install).map(({ kind, metadata, spec }) => [kind, metadata.namespace, metadata.name, spec]),
+    ['tapfix-watcher', 'tapfix-controller'].map((name) => ['Lease', 'tapfix', name, undefined]),
+  );
+});
 
 test('the tokens of the chat are in the watcher only', () => {
   assert.match(JSON.stringify(watcher), /"tapfix-chat","optional":true/);
