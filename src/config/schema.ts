@@ -289,6 +289,24 @@ function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context:
   }
 }
 
+const leaderElection = z
+  .strictObject({
+    leaseDuration: duration('1s', '60s').prefault('6s'),
+    renewDeadline: duration('500ms', '60s').prefault('4s'),
+    retryPeriod: duration('100ms', '60s').prefault('1s'),
+  })
+  .prefault({})
+  .superRefine(
+    ({ leaseDuration, renewDeadline, retryPeriod }, context) => {
+      // Each margin is the time in which a leader that is stopped stops before another one begins.
+      if (renewDeadline >= leaseDuration)
+        addIssue(context, { wrong: 'must be shorter than leaseDuration', hint: 'such as 4s of 6s' }, ['renewDeadline']);
+      if (retryPeriod >= renewDeadline)
+        addIssue(context, { wrong: 'must be shorter than renewDeadline', hint: 'such as 1s of 4s' }, ['retryPeriod']);
+    },
+    { when: ({ issues }) => issues.length === 0 },
+  );
+
 const listIn = <T>(value: readonly T[]): readonly T[] => (Array.isArray(value) ? value : []);
 
 /** The configuration after loading: defaults filled in, every duration in milliseconds. */
@@ -323,6 +341,7 @@ export interface Config {
     console?: Record<string, never>;
   };
   heartbeat: { url: string; every: number };
+  leaderElection: { leaseDuration: number; renewDeadline: number; retryPeriod: number };
   server: { host: string; port: number; localPort: number };
 }
 
@@ -358,6 +377,7 @@ export const configSchema = z
     heartbeat: z
       .strictObject({ url: url({ orEmpty: true }).prefault(''), every: duration('1s', '24h').prefault('1m') })
       .prefault({}),
+    leaderElection,
     server: z
       .strictObject({
         host: anyText('an address', 'such as 0.0.0.0, which is every address of the machine').prefault('0.0.0.0'),

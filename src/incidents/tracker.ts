@@ -4,12 +4,13 @@ import type { HealthSubject } from '../diagnosis/health.ts';
 import type { LiveHealth } from '../health/trouble.ts';
 import type { Api } from '../kube/api.ts';
 import type { OwnerResolver } from '../kube/owners.ts';
+import type { Term } from '../kube/lease.ts';
 import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
 import type { Listener, StoreReader } from '../kube/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { createQueue, type Outcome } from '../lib/queue.ts';
+import { createQueue, type Outcome, type Queue } from '../lib/queue.ts';
 import type { Derived, Subject } from '../proposals/derive.ts';
 import type { Rules } from '../signals/filter.ts';
 import { identityOf, type Signal, SignalOutcome } from '../signals/signal.ts';
@@ -17,15 +18,14 @@ import { createEpisodes } from './episodes.ts';
 import { reconfigured } from './incident.ts';
 import { createIntake, createMuted, type Pile, piled } from './intake.ts';
 import type { Ledger } from './ledger.ts';
-import { createOpen } from './open.ts';
-import { createPending } from './pending.ts';
+import { createOpen, type Open } from './open.ts';
+import { createPending, sharedCauseOf } from './pending.ts';
 import { createProposeAgain, type ProposeAgain } from './propose-again.ts';
-import { createReadings } from './readings.ts';
+import { createReadings, type Readings } from './readings.ts';
 import { createRecorder } from './recorder.ts';
 import { createSightingsWriter } from './sightings.ts';
 
 export interface TrackerDeps {
-  api: Pick<Api, 'get' | 'create' | 'patch'>;
   /** The Remediations that are ours. */
   fixes: StoreReader<Remediation>;
   /** Puts the server's answer to a write of ours into the store. */
@@ -50,13 +50,19 @@ export interface TrackerDeps {
   signal: AbortSignal;
 }
 
+/** What only the leader does: it records incidents and follows them to their end. */
+export interface Recording {
+  /** Proposes again what nobody decided in time, or what failed. */
+  proposeAgain: ProposeAgain;
+}
+
 export interface Tracker {
   onSignal(signal: Signal): void;
   /** Receives the changes of Remediations from the store. */
   listener: Listener<Remediation>;
-  /** Proposes again what nobody decided in time, or what failed. */
-  proposeAgain: ProposeAgain;
-  /** Every open incident is read again, whatever it waits for. */
+  /** From now on, until the term ends, incidents are recorded. `api` refuses to write when it is over. */
+  lead(term: Pick<Term, 'signal' | 'isTakeover'>, api: Pick<Api, 'get' | 'create' | 'patch'>): Recording;
+  /** Every open incident is read again, whatever it waits for. A follower forgets what its leader did not record. */
   refresh(): void;
   /** The configuration changed: incidents that are not recorded yet are judged by it. */
   reconfigure(): void;
@@ -67,54 +73,28 @@ const burstMs = 250;
 /** Some bursts never end: an incident that was just read is not read again for each signal. */
 const apartMs = 2_000;
 
+/** A follower keeps what its leader has not recorded for so long after its patience. */
+const unrecordedMs = 10 * 60_000;
+
+/** The parts of the leader. */
+interface Leading {
+  queue: Queue;
+  readings: Readings;
+  open: Open;
+}
+
 /**
  * Waits until an incident's patience is over, reads the live state again, records what is still broken, and follows it
- * to its end.
+ * to its end. A follower only waits, so that nothing waits once more when it becomes the leader.
  */
 export function createTracker(deps: TrackerDeps): Tracker {
-  const { api, clock, log, current, ownNamespace, ledger, signal } = deps;
+  const { clock, log, current, ownNamespace, ledger, signal } = deps;
   const rules = (): Rules => ({ ...current(), muted: deps.muted?.() ?? [] });
   const episodes = createEpisodes(deps.fixes, deps.putFix);
-  const readings = createReadings({ episodes, current, readHealth: deps.readHealth });
-  const sightings = createSightingsWriter({ api, clock, episodes });
-  const recorder = createRecorder({
-    api,
-    clock,
-    log,
-    current,
-    ownNamespace,
-    identity: deps.identity,
-    derive: deps.derive,
-    episodes,
-    sightings,
-    onRecorded: (failureClass) => deps.onRecorded?.(failureClass),
-  });
-  const pending = createPending({ api, log, ownNamespace, episodes, ledger, readings, recorder });
-  const again = createProposeAgain({ api, clock, current, episodes, readings, recorder });
-  const open = createOpen({
-    api,
-    log,
-    current,
-    episodes,
-    readings,
-    sightings,
-    recorder,
-    hasTargetChanged: deps.hasTargetChanged,
-    proposeAgain: again,
-  });
   const early = new Map<string, Pile>(); // one of each, however long the first list takes
   const lookedAt = new Map<string, number>(); // keys that will be looked at again
   let isAdopted = false;
-
-  const queue = createQueue({
-    clock,
-    signal,
-    concurrency: 16,
-    // Incidents that are not recorded yet come first, however many are open.
-    isUrgent: (key) => episodes.holderOf(key) === undefined,
-    handle: pass,
-    onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
-  });
+  let leading: Leading | undefined;
   const muted = createMuted();
   const intake = createIntake({
     clock,
@@ -131,39 +111,117 @@ export function createTracker(deps: TrackerDeps): Tracker {
 
   /** A thousand signals of one incident lead to one reading: when its patience is over, or a moment from now. */
   function lookInTime(key: string): void {
+    if (!leading) return;
     const { dueMs = 0, count = 0 } = episodes.incidents.get(key) ?? {};
     const holder = episodes.holderOf(key);
     const soonestMs =
-      (lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + Math.max(apartMs, holder ? open.paceMs(holder) : 0);
-    queue.addAfter(key, Math.max(Math.max(dueMs, soonestMs) - clock.now(), count > 1 ? burstMs : 0));
+      (lookedAt.get(key) ?? Number.NEGATIVE_INFINITY) + Math.max(apartMs, holder ? leading.open.paceMs(holder) : 0);
+    leading.queue.addAfter(key, Math.max(Math.max(dueMs, soonestMs) - clock.now(), count > 1 ? burstMs : 0));
   }
 
-  async function pass(key: string): Promise<Outcome> {
-    lookedAt.set(key, clock.now());
-    const next = await look(key);
-    if (!next) lookedAt.delete(key);
-    return next;
-  }
+  function lead(
+    term: Pick<Term, 'signal' | 'isTakeover'>,
+    api: Pick<Api, 'get' | 'create' | 'patch'>,
+  ): Recording {
+    const readings = createReadings({ episodes, current, readHealth: deps.readHealth });
+    const sightings = createSightingsWriter({ api, clock, episodes });
+    const recorder = createRecorder({
+      api,
+      clock,
+      log,
+      current,
+      ownNamespace,
+      identity: deps.identity,
+      derive: deps.derive,
+      episodes,
+      sightings,
+      onRecorded: (failureClass) => deps.onRecorded?.(failureClass),
+    });
+    const pending = createPending({ api, log, ownNamespace, episodes, ledger, readings, recorder });
+    const proposeAgain = createProposeAgain({ api, clock, current, episodes, readings, recorder });
+    const open = createOpen({
+      api,
+      log,
+      current,
+      episodes,
+      readings,
+      sightings,
+      recorder,
+      hasTargetChanged: deps.hasTargetChanged,
+      proposeAgain,
+    });
 
-  async function look(key: string): Promise<Outcome> {
-    const holder = episodes.holderOf(key);
-    const incident = episodes.incidents.get(key);
-    const nowMs = clock.now();
-    if (holder) {
-      if (isAbandoned(holder)) return undefined;
-      ledger.settle(key, SignalOutcome.repeated); // somebody else recorded it first
-      return open.follow(key, holder, nowMs);
+    async function pass(key: string): Promise<Outcome> {
+      lookedAt.set(key, clock.now());
+      const next = await look(key);
+      if (!next) lookedAt.delete(key);
+      return next;
     }
-    if (!incident) return undefined;
-    if (nowMs < incident.dueMs) return { againInMs: incident.dueMs - nowMs };
-    const next = await pending.judge(incident, nowMs);
-    const nowHeld = episodes.holderOf(key);
-    return next && nowHeld ? { againInMs: Math.max(next.againInMs, open.paceMs(nowHeld)) } : next;
+
+    async function look(key: string): Promise<Outcome> {
+      const holder = episodes.holderOf(key);
+      const incident = episodes.incidents.get(key);
+      const nowMs = clock.now();
+      if (holder) {
+        if (isAbandoned(holder)) return undefined;
+        ledger.settle(key, SignalOutcome.repeated); // somebody else recorded it first
+        return open.follow(key, holder, nowMs);
+      }
+      if (!incident) return undefined;
+      if (nowMs < incident.dueMs) return { againInMs: incident.dueMs - nowMs };
+      const next = await pending.judge(incident, nowMs);
+      const nowHeld = episodes.holderOf(key);
+      return next && nowHeld ? { againInMs: Math.max(next.againInMs, open.paceMs(nowHeld)) } : next;
+    }
+
+    const queue = createQueue({
+      clock,
+      signal: term.signal,
+      concurrency: 16,
+      // Incidents that are not recorded yet come first, however many are open.
+      isUrgent: (key) => episodes.holderOf(key) === undefined,
+      handle: pass,
+      onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
+    });
+    const own = { queue, readings, open };
+    leading = own;
+    term.signal.addEventListener('abort', () => void (leading = leading === own ? undefined : leading), { once: true });
+    if (isAdopted) refresh();
+    for (const [key, incident] of episodes.incidents) {
+      if (term.isTakeover) episodes.incidents.set(key, { ...incident, atStart: false });
+      lookInTime(key);
+    }
+    return { proposeAgain };
   }
 
   /** Its namespace is no longer watched: it stays as it is, unless a fix is being applied there. */
   function isAbandoned(fix: Remediation): boolean {
     return !isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) && !isBeingFixed(fix);
+  }
+
+  function refresh(): void {
+    if (!leading) return forgetUnrecorded();
+    for (const fix of episodes.open()) leading.queue.add(fix.spec.incident.key);
+  }
+
+  /** The leader looked at it and found nothing to record. A symptom is kept: it is recorded when its cause is over. */
+  function forgetUnrecorded(): void {
+    const open = episodes.open();
+    for (const [key, incident] of episodes.incidents) {
+      const isFresh = clock.now() < Math.max(incident.dueMs, incident.lastSeenMs) + unrecordedMs;
+      if (isFresh || episodes.holderOf(key) || sharedCauseOf(incident, open, ownNamespace)) continue;
+      episodes.incidents.delete(key);
+      ledger.settle(key, SignalOutcome.noLongerTrue);
+    }
+  }
+
+  /** A follower hears of what its leader records and clears. */
+  function followLeader({ spec, status }: Remediation): void {
+    const { key } = spec.incident;
+    if (episodes.holderOf(key)) return ledger.settle(key, SignalOutcome.repeated);
+    const { lastTransitionTime = '' } = status?.conditions?.find(({ type }) => type === 'IncidentCleared') ?? {};
+    const { lastSeenMs = 0 } = episodes.incidents.get(key) ?? {};
+    if (lastSeenMs <= Date.parse(lastTransitionTime)) episodes.incidents.delete(key);
   }
 
   return {
@@ -176,20 +234,20 @@ export function createTracker(deps: TrackerDeps): Tracker {
     },
     listener: {
       onList() {
-        for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
+        for (const fix of episodes.open()) leading?.queue.add(fix.spec.incident.key);
         isAdopted = true;
         for (const pile of early.values()) intake.offer(pile);
         early.clear();
       },
       onChange(change) {
         const fix = change.type === 'gone' ? change.last : change.view;
-        if (fix) queue.addAfter(fix.spec.incident.key, Math.max(burstMs, open.paceMs(fix)));
+        if (!fix) return;
+        if (leading) leading.queue.addAfter(fix.spec.incident.key, Math.max(burstMs, leading.open.paceMs(fix)));
+        else followLeader(fix);
       },
     },
-    proposeAgain: again,
-    refresh() {
-      for (const fix of episodes.open()) queue.add(fix.spec.incident.key);
-    },
+    lead,
+    refresh,
     reconfigure() {
       for (const incident of muted.wake(rules(), ownNamespace))
         if (!episodes.incidents.has(incident.key) && !episodes.holderOf(incident.key))
@@ -199,12 +257,12 @@ export function createTracker(deps: TrackerDeps): Tracker {
         const now = reconfigured(incident, rules(), ownNamespace);
         if (typeof now === 'string') {
           episodes.incidents.delete(key);
-          readings.forget(key);
+          leading?.readings.forget(key);
           ledger.settle(key, now);
           if (now === SignalOutcome.muted) muted.keep(incident);
         } else {
           episodes.incidents.set(key, now);
-          queue.add(key);
+          leading?.queue.add(key);
         }
       }
     },

@@ -126,7 +126,7 @@ export function createElection(deps: ElectionDeps): Election {
     observe(
       await write(now, {
         holderIdentity: identity,
-        leaseDurationSeconds: Math.max(1, Math.round(timing.leaseDuration / 1000)),
+        leaseDurationSeconds: Math.ceil(timing.leaseDuration / 1000),
         acquireTime: microTime(nowMs),
         renewTime: microTime(nowMs),
         leaseTransitions: now.transitions + 1,

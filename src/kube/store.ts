@@ -38,7 +38,8 @@ export interface Store<V> extends StoreReader<V> {
   complete(): void;
   /** Calls every listener with everything once more. */
   repeat(): void;
-  subscribe(listener: Listener<V>): void;
+  /** With a signal: until it aborts. A listener that comes late gets everything at once. */
+  subscribe(listener: Listener<V>, signal?: AbortSignal): void;
 }
 
 interface StoreDeps<V> {
@@ -58,7 +59,7 @@ export function createStore<V extends KubeObject>({ clock, keysOf = () => [] }: 
   const index = new Map<string, Set<string>>(); // uids by key
   const uidOf = new Map<string, string>(); // by namespace and name
   const writtenAtMs = new Map<string, number>(); // by uid: when the server answered a write of ours
-  const listeners: Listener<V>[] = [];
+  const listeners = new Set<Listener<V>>();
   let isComplete = false;
 
   function hold(view: V): V {
@@ -139,7 +140,12 @@ export function createStore<V extends KubeObject>({ clock, keysOf = () => [] }: 
     repeat() {
       if (isComplete) for (const listener of listeners) listener.onList(all(), []);
     },
-    subscribe: (listener) => void listeners.push(listener),
+    subscribe(listener, signal) {
+      if (signal?.aborted) return;
+      listeners.add(listener);
+      signal?.addEventListener('abort', () => listeners.delete(listener), { once: true });
+      if (isComplete) listener.onList(all(), []);
+    },
   };
 }
 

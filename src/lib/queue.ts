@@ -89,7 +89,7 @@ export function createQueue({
       const failed = (failures.get(key) ?? 0) + 1;
       failures.set(key, failed);
       againInMs = (error as { afterMs?: number } | undefined)?.afterMs ?? backoffMs(failed, random);
-      onError(key, error, againInMs);
+      if (!signal.aborted) onError(key, error, againInMs); // what is cut off when we stop is no failure
     }
     const again = running.get(key);
     running.delete(key);

@@ -33,6 +33,8 @@ export interface Metrics extends Counters {
   watchUp(kind: string, up: () => boolean): void;
   /** `up` is read at each scrape; undefined: the channel no longer exists. */
   channelUp(channel: string, up: (() => boolean) | undefined): void;
+  /** `isLeading` is read at each scrape. */
+  leader(role: string, isLeading: () => boolean): void;
   /** The configuration in force; replaces the one before. */
   configInfo(hash: string): void;
   /**
@@ -73,6 +75,7 @@ export function createMetrics(): Metrics {
       'channel',
       (up: boolean) => (up ? 1 : 0),
     ),
+    leader: sampledGauge(registry, 'leader', 'Whether this replica leads its role', 'role', (is: boolean) => (is ? 1 : 0)),
     configInfo(hash) {
       config.reset();
       config.set({ hash }, 1);

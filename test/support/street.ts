@@ -38,7 +38,6 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
     const ledger = createLedger({ clock, count });
     const held = fixStore(clock);
     const tracker = createTracker({
-      api,
       fixes: held.store,
       putFix: held.store.put,
       clock,
@@ -58,6 +57,7 @@ export function aStreet(over: Partial<Config> = {}, parts: Partial<TrackerDeps> 
     held.store.subscribe(tracker.listener);
     const process = {
       ...tracker,
+      ...tracker.lead({ signal: stop.signal, isTakeover: false }, api),
       onFixes: held.list,
       onFix: held.apply,
       history,
