@@ -156,6 +156,12 @@ export interface Api extends Reader, LogReader, Writer {
   ): Promise<Page<T>>;
   /** The same server with another identity: a minted ServiceAccount token. */
   withToken(token: string): Api;
+  /**
+   * The same server and identity. `check` is called immediately before a write is sent (create, createSub, patch,
+   * delete), also when it is sent once more, and also in what withToken() makes of it. When `check` throws, nothing is
+   * sent, and the write throws the same error. Reads are not checked.
+   */
+  guardedBy(check: () => void): Api;
 }
 
 export interface WatchLine {

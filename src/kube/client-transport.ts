@@ -140,6 +140,8 @@ export interface Call {
   longestBytes?: number;
   /** Called with the length of the answer. */
   onBytes?(bytes: number): void;
+  /** Called immediately before the request is sent. When it throws, nothing is sent, and the call throws the same. */
+  check?(): void;
 }
 
 interface TransportDeps {
@@ -151,7 +153,7 @@ interface TransportDeps {
 }
 
 export interface Transport {
-  /** The decoded answer. Throws ApiError or Unreachable, nothing else. */
+  /** The decoded answer. Throws ApiError or Unreachable or what the call's check throws, nothing else. */
   answer<T>(call: Call): Promise<T>;
   /** The answer as text, for answers that are not JSON. Throws as answer() does. */
   text(call: Call, longestMs: number): Promise<string>;
@@ -172,7 +174,7 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
     });
     const query = new URLSearchParams(call.query).toString();
     const answer = await request(`${server}${call.path}${query && `?${query}`}`, {
-      dispatcher: agents.for(tls)[use],
+      dispatcher: checking(agents.for(tls)[use], call.check),
       method: call.method,
       headers: {
         'user-agent': `tapfix/${pkg.version}`,
@@ -188,8 +190,10 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
     throw errorOf(answer.statusCode, answer.headers, await startOf(answer.body), call.path);
   }
 
-  const known = (error: unknown, longestMs = timeoutMs): Error =>
-    error instanceof ApiError || error instanceof Unreachable ? error : noAnswer(server, error, longestMs);
+  const known = (error: unknown, longestMs = timeoutMs): unknown => {
+    if (error instanceof NotSent) return error.cause;
+    return error instanceof ApiError || error instanceof Unreachable ? error : noAnswer(server, error, longestMs);
+  };
 
   const text = (call: Call, longestMs: number): Promise<string> =>
     open(call, AbortSignal.timeout(longestMs), 'calls')
@@ -209,6 +213,32 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
   }
 
   return { answer, text, lines };
+}
+
+/** The check of a call refused it; its own error is the cause. */
+class NotSent extends Error {}
+
+/**
+ * The check comes last: when the request has a connection of its own, and its first byte would be written next. Earlier
+ * would be too early: a request may wait for a connection for seconds.
+ */
+function checking(dispatcher: Dispatcher, check: Call['check']): Dispatcher {
+  if (!check) return dispatcher;
+  const checked = (handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler => ({
+    onRequestStart(controller, context) {
+      handler.onRequestStart?.(controller, context);
+      try {
+        check();
+      } catch (cause) {
+        controller.abort(new NotSent('refused by its check', { cause }));
+      }
+    },
+    onResponseStart: (...args) => handler.onResponseStart?.(...args),
+    onResponseData: (...args) => handler.onResponseData?.(...args),
+    onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+    onResponseError: (...args) => handler.onResponseError?.(...args),
+  });
+  return dispatcher.compose((dispatch) => (options, handler) => dispatch(options, checked(handler)));
 }
 
 /** The bytes are counted as they arrive: an answer that is too large ends its connection, and is not kept. */

@@ -21,7 +21,7 @@ import {
   serverOf,
   tokenIdentity,
 } from './client-credentials.ts';
-import { badAnswer, createTransport, cut, LongLine, type Transport } from './client-transport.ts';
+import { badAnswer, type Call, createTransport, cut, LongLine, type Transport } from './client-transport.ts';
 import { type AskForPage, collect, identityInHead, longestObjectBytes, pagesOf, TooLarge } from './bounds.ts';
 import { apiVersionOf, type Kind, pathOf, type Ref, resources } from './resources.ts';
 
@@ -86,12 +86,17 @@ interface Parts {
   manager?: string;
   transport: Transport;
   withToken(token: string): Api;
+  /** See Api.guardedBy. */
+  check?(): void;
 }
 
 /** An Api on top of any transport. */
-export function apiOver({ server, manager = fieldManager, transport, withToken }: Parts): Api {
+export function apiOver(parts: Parts): Api {
+  const { server, manager = fieldManager, transport, withToken } = parts;
   const writeQuery = ({ dryRun = false }: WriteOptions = {}): Record<string, string> =>
     dryRun ? { fieldManager: manager, dryRun: 'All' } : { fieldManager: manager };
+
+  const write = <T>(call: Call): Promise<T> => transport.answer(parts.check ? { ...call, check: parts.check } : call);
 
   async function page<T extends KubeObject>(
     kind: Kind,
@@ -114,6 +119,7 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
 
   return {
     withToken,
+    guardedBy: (check) => apiOver(guarded(parts, check)),
     page,
     async get<T extends KubeObject>(ref: Ref): Promise<T | undefined> {
       try {
@@ -145,11 +151,11 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
       }
     },
     create: async ({ kind, namespace }, body, options) =>
-      transport.answer({ method: 'POST', path: collectionPath(kind, namespace), query: writeQuery(options), body }),
+      write({ method: 'POST', path: collectionPath(kind, namespace), query: writeQuery(options), body }),
     createSub: async (ref, body, options) =>
-      transport.answer({ method: 'POST', path: objectPath(ref), query: writeQuery(options), body }),
+      write({ method: 'POST', path: objectPath(ref), query: writeQuery(options), body }),
     patch: async (ref, type, body, options) =>
-      transport.answer({
+      write({
         method: 'PATCH',
         path: objectPath(ref),
         query: writeQuery(options),
@@ -159,7 +165,7 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
     async delete(ref, preconditions, options = {}) {
       const body = deleteOptions(preconditions, options);
       const query: Record<string, string> = options.dryRun ? { dryRun: 'All' } : {};
-      await transport.answer({ method: 'DELETE', path: objectPath(ref), query, body });
+      await write({ method: 'DELETE', path: objectPath(ref), query, body });
     },
     async *watch(kind, namespace, query, signal) {
       const path = collectionPath(kind, namespace);
@@ -174,6 +180,15 @@ export function apiOver({ server, manager = fieldManager, transport, withToken }
     },
   };
 }
+
+const guarded = (parts: Parts, check: () => void): Parts => ({
+  ...parts,
+  withToken: (token) => parts.withToken(token).guardedBy(check),
+  check() {
+    parts.check?.();
+    check();
+  },
+});
 
 /** A list that a decision rests on is whole, or there is none. */
 function refuse(error: TooLarge): never {

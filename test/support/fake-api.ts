@@ -95,10 +95,13 @@ export function fakeServer(clock: Clock) {
     after?: Hook;
     /** Throws what the authorizer would. */
     authorize?: (call: Call) => void;
+    /** See Api.guardedBy. */
+    check?: () => void;
   }
 
   function client(options: ClientOptions = {}): Api {
-    const api = localApi(server, options.identity === undefined ? {} : { token: options.identity });
+    const own = localApi(server, options.identity === undefined ? {} : { token: options.identity });
+    const api = options.check ? own.guardedBy(options.check) : own;
     async function serve<T>(call: Omit<Call, 'identity'>, work: () => Promise<T>): Promise<T> {
       const full: Call = { ...call, body: call.body && structuredClone(call.body), identity: options.identity };
       await options.before?.(full);
@@ -134,6 +137,14 @@ export function fakeServer(clock: Clock) {
       watch: api.watch,
       page: api.page,
       withToken: (token) => client({ ...options, identity: token }),
+      guardedBy: (check) =>
+        client({
+          ...options,
+          check() {
+            options.check?.();
+            check();
+          },
+        }),
     };
   }
 

@@ -22,6 +22,7 @@ export function localApi(server: Pick<ApiServer, 'handle'>, { token, manager }: 
 
 function localTransport(server: Pick<ApiServer, 'handle'>, token: string | undefined): Transport {
   async function ask(call: Call, signal?: AbortSignal): Promise<ApiAnswer> {
+    call.check?.();
     const answer = await server.handle(requestOf(call, token, signal));
     if (answer.status < 300) return answer;
     const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);

@@ -46,6 +46,7 @@ export function recorded(api: Api, recorder: Recorder, byWriter = false): Api {
     delete: (ref, preconditions, options) =>
       pass('delete', ref, {}, options, () => api.delete(ref, preconditions, options)),
     withToken: (token) => recorded(api.withToken(token), recorder, true),
+    guardedBy: (check) => recorded(api.guardedBy(check), recorder, byWriter),
   };
 }
 

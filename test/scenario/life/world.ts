@@ -234,6 +234,7 @@ function mortal(api: Api, lastPhase: Phase | undefined): { api: Api; die(): void
       }
     },
     withToken: (token) => wrap(inner.withToken(token)),
+    guardedBy: (check) => wrap(inner.guardedBy(check)),
   });
   return { api: wrap(api), die: () => void (dead = true) };
 }
