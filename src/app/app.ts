@@ -5,6 +5,7 @@ import { createHistory, type History } from '../health/history.ts';
 import type { Ledger } from '../incidents/ledger.ts';
 import type { Api } from '../kube/api.ts';
 import { createFeed, type Feed } from '../kube/feed.ts';
+import type { Election, LeaseView, Term } from '../kube/lease.ts';
 import { isCleared, isProposedFrom, type Remediation, viewRemediation } from '../kube/remediation.ts';
 import { createStore, type Store } from '../kube/store.ts';
 import { createReconnectSignal, type ReconnectSignal } from '../kube/watch.ts';
@@ -12,12 +13,12 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { ping } from '../ops/heartbeat.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { Readiness } from '../ops/readiness.ts';
-import { runControllerRole } from './controller-role.ts';
-import { endInTime, everyMinute, graceMs } from './stop.ts';
+import type { Check, Readiness } from '../ops/readiness.ts';
+import { createControllerRole } from './controller-role.ts';
+import { endInTime, everyMinute, graceMs, releaseMs } from './stop.ts';
 import { createWatchRegistry, type WatchRegistry } from './watch-registry.ts';
 import { adjustFixWatches, adjustRevisionWatches, fixScopes } from './watch-scopes.ts';
-import { runWatcherRole } from './watcher-role.ts';
+import { createWatcherRole } from './watcher-role.ts';
 
 /** The configuration was replaced: `current` answers with the new one, and these are its channels. */
 export interface ConfigReload {
@@ -31,9 +32,19 @@ export interface Reloads {
   refusal(): { at: string; problem: string } | undefined;
 }
 
+export type RoleName = 'watcher' | 'controller';
+
+/** One of the two one-way streets' ends. */
+export interface Role {
+  /** Runs in every replica, from its start to its end. */
+  follow(): Promise<void>[];
+  /** Runs only in the leader, until the term ends. */
+  lead(term: Term): Promise<void>[];
+}
+
 /** The parts of a running tapfix. `tapfix run` and `tapfix demo` make them; so do tests, with a clock of their own. */
 export interface Parts {
-  role: 'all' | 'watcher' | 'controller';
+  role: 'all' | RoleName;
   api: Api;
   clock: Clock;
   log: Log;
@@ -54,6 +65,8 @@ export interface Parts {
   installation?: readonly string[];
   /** How heartbeat.url is pinged, if not over the network. */
   ping?: typeof ping;
+  /** Elects one replica of each role. Without it this process leads: there is no other. */
+  elections?: Readonly<Record<RoleName, Election>>;
   signal: AbortSignal;
   /** Every watch has been started: from here on they report what is missing. */
   onWatching?(): void;
@@ -95,8 +108,8 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     adjustFixWatches(ground); // first: a namespace is not watched for failures before its Remediations are known
     adjustRevisionWatches(ground);
   });
-  if (role !== 'controller') loops.push(...runWatcherRole(ground));
-  if (role !== 'watcher') loops.push(...runControllerRole(ground));
+  if (role !== 'controller') loops.push(...play(ground, 'watcher', createWatcherRole(ground)));
+  if (role !== 'watcher') loops.push(...play(ground, 'controller', createControllerRole(ground)));
   adjustRevisionWatches(ground);
   // Last: every listener is there by now.
   for (const [index, scope] of scopes.entries()) ground.watchRegistry.open('remediations', scope, feed.watches[index]!);
@@ -108,7 +121,24 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     }),
   );
   parts.onWatching?.();
-  const inTime = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal);
+  const inTime = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal, graceMs + releaseMs);
   if (!inTime) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
   return inTime;
+}
+
+/** Every replica watches. With an election it leads while it holds the Lease, and otherwise follows. */
+function play({ elections, clock, metrics, readiness, signal }: Ground, name: RoleName, role: Role): Promise<void>[] {
+  const election = elections?.[name];
+  const alone: Term = { signal, isTakeover: false, mustLead: () => undefined };
+  if (!election) return [...role.follow(), ...role.lead(alone)];
+  metrics.leader(name, () => election.view().isLeading);
+  readiness.set(`leader-${name}`, () => leaderCheck(election.view()));
+  const lead = (term: Term): Promise<boolean> => endInTime(role.lead(term), clock, term.signal);
+  return [...role.follow(), election.run(lead, signal)];
+}
+
+/** A follower is ready: it can take over. Without a Lease nobody could lead. */
+export function leaderCheck({ holder, isLeading, problem }: LeaseView): Check {
+  const leader = isLeading ? `${holder} leads, this replica` : `${holder} leads, this replica follows`;
+  return { ok: problem === undefined, detail: problem ?? (holder ? leader : 'nobody leads yet'), required: true };
 }

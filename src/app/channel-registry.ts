@@ -1,6 +1,7 @@
 import { sealed } from '../approvals/sealed-channel.ts';
 import type { Answer, Channel, ChannelName, Handlers, Press } from '../channels/channel.ts';
 import type { Channels } from '../channels/channels.ts';
+import type { Term } from '../kube/lease.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Readiness } from '../ops/readiness.ts';
@@ -14,7 +15,8 @@ interface ChannelRegistryDeps {
   installation: readonly string[];
   /** A button of another installation was pressed. */
   onForeign(press: Press): Answer;
-  signal: AbortSignal;
+  /** Only the leader talks: what it no longer may send is not sent. */
+  term: Pick<Term, 'signal' | 'mustLead'>;
 }
 
 /** The channels that we talk on; they come and go with the configuration. */
@@ -31,10 +33,11 @@ interface ChannelRegistry {
 const farewellMs = 60_000;
 
 export function createChannelRegistry(deps: ChannelRegistryDeps): ChannelRegistry {
-  const { clock, metrics, readiness, onForeign, signal } = deps;
+  const { clock, metrics, readiness, onForeign } = deps;
+  const { signal, mustLead } = deps.term;
   const [first, ...others] = deps.installation;
   const known = new Map<ChannelName, Channel>();
-  const sealedOnes = new WeakMap<Channel, Channel>();
+  const ownForms = new WeakMap<Channel, Channel>();
   const stops = new Map<Channel, AbortController>();
   const loops = new Set<Promise<void>>();
   let receiving: { handlers: Handlers; listed: Promise<unknown> } | undefined;
@@ -44,17 +47,21 @@ export function createChannelRegistry(deps: ChannelRegistryDeps): ChannelRegistr
     if (receiving && !ending.aborted) await channel.run(receiving.handlers, ending);
   }
 
-  /** Nobody shares a terminal. */
-  function withSeal(channel: Channel): Channel {
-    if (first === undefined || channel.name === 'console') return channel;
-    const own = sealedOnes.get(channel) ?? sealed(channel, { own: [first, ...others], onForeign });
-    sealedOnes.set(channel, own);
+  function ownFormOf(channel: Channel): Channel {
+    const own = ownForms.get(channel) ?? withSeal(onlyWhileLeading(channel, mustLead));
+    ownForms.set(channel, own);
     return own;
   }
 
+  /** Nobody shares a terminal. */
+  const withSeal = (channel: Channel): Channel =>
+    first === undefined || channel.name === 'console'
+      ? channel
+      : sealed(channel, { own: [first, ...others], onForeign });
+
   function begin(channel: Channel): void {
     const stop = new AbortController();
-    const own = withSeal(channel);
+    const own = ownFormOf(channel);
     known.set(channel.name, own);
     stops.set(channel, stop);
     metrics.channelUp(channel.name, () => channel.health().ok);
@@ -63,13 +70,17 @@ export function createChannelRegistry(deps: ChannelRegistryDeps): ChannelRegistr
     loops.add(loop);
   }
 
+  function hide({ name }: Channel): void {
+    metrics.channelUp(name, undefined);
+    readiness.set(`channel-${name}`, undefined);
+  }
+
   function end(channel: Channel): void {
     stops.get(channel)?.abort();
     stops.delete(channel);
-    metrics.channelUp(channel.name, undefined);
-    readiness.set(`channel-${channel.name}`, undefined);
+    hide(channel);
     void clock.sleep(farewellMs, signal).then(() => {
-      if (known.get(channel.name) === withSeal(channel) && !stops.has(channel)) known.delete(channel.name);
+      if (known.get(channel.name) === ownFormOf(channel) && !stops.has(channel)) known.delete(channel.name);
     });
   }
 
@@ -80,6 +91,22 @@ export function createChannelRegistry(deps: ChannelRegistryDeps): ChannelRegistr
       for (const channel of stops.keys()) if (channels.get(channel.name) !== channel) end(channel);
       for (const channel of channels.values()) if (!stops.has(channel)) begin(channel);
     },
-    ended: async () => void (await Promise.all(loops)),
+    async ended() {
+      await Promise.all(loops);
+      for (const channel of stops.keys()) hide(channel);
+    },
   };
 }
+
+/** The check is made immediately before each message: a leader that was paused must not post what another one posts. */
+const onlyWhileLeading = (channel: Channel, mustLead: () => void): Channel => ({
+  ...channel,
+  async post(place, message, replyTo) {
+    mustLead();
+    return channel.post(place, message, replyTo);
+  },
+  async edit(place, id, message) {
+    mustLead();
+    return channel.edit(place, id, message);
+  },
+});

@@ -6,10 +6,18 @@ import type { Log } from '../lib/log.ts';
 /** Whoever stops us should not wait long. What is cut off here is taken up again at the next start. */
 export const graceMs = 3_000;
 
+/** After that, the Lease is released: another replica goes on at once. */
+export const releaseMs = 1_500;
+
 /** Whether everything that is under way ended by itself, once we were asked to stop. */
-export async function endInTime(loops: readonly Promise<void>[], clock: Clock, signal: AbortSignal): Promise<boolean> {
+export async function endInTime(
+  loops: readonly Promise<void>[],
+  clock: Clock,
+  signal: AbortSignal,
+  ms = graceMs,
+): Promise<boolean> {
   const all = Promise.all(loops).then(() => true);
-  const late = stopped(signal).then(() => inTime({ clock, ms: graceMs, late: false }, () => all));
+  const late = stopped(signal).then(() => inTime({ clock, ms, late: false }, () => all));
   return Promise.race([all, late]);
 }
 

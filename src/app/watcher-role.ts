@@ -7,6 +7,7 @@ import { createPages } from '../approvals/pages.ts';
 import { createApprovals } from '../approvals/press.ts';
 import { createSubjectAccess } from '../approvals/subject-access.ts';
 import type { Handlers } from '../channels/channel.ts';
+import type { Channels } from '../channels/channels.ts';
 import type { Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
 import { readHealth } from '../diagnosis/health.ts';
@@ -14,6 +15,7 @@ import { createSharedEvents, type Reach } from '../diagnosis/readers.ts';
 import { createLedger } from '../incidents/ledger.ts';
 import { createTracker } from '../incidents/tracker.ts';
 import { createFeed } from '../kube/feed.ts';
+import type { Term } from '../kube/lease.ts';
 import { createMutes, isMuted } from '../kube/mutes.ts';
 import { type Notice, viewNotice } from '../kube/notice.ts';
 import { createOwnerResolver } from '../kube/owners.ts';
@@ -28,26 +30,21 @@ import { ping, runHeartbeat } from '../ops/heartbeat.ts';
 import { derive } from '../proposals/derive.ts';
 import { watchScopes } from '../signals/filter.ts';
 import { createSignalSource } from '../signals/source.ts';
-import type { Ground } from './app.ts';
+import type { Ground, Role } from './app.ts';
 import { createChannelRegistry } from './channel-registry.ts';
 import { everyMinute, stopped } from './stop.ts';
 import { adjustSignalWatches, noticesOtherwise } from './watch-scopes.ts';
 
-/** Street 1 and the near half of street 2: notices failures, posts, records decisions. It can change no workload. */
-export function runWatcherRole(ground: Ground): Promise<void>[] {
+/**
+ * Street 1 and the near half of street 2: notices failures, posts, records decisions. It can change no workload. Every
+ * replica watches; only the leader records, posts and listens to people.
+ */
+export function createWatcherRole(ground: Ground): Role {
   const { api, clock, log, ownNamespace, identity, timeZone, metrics, readiness, signal } = ground;
   const { history, reconnected, watchRegistry } = ground;
-  const channelRegistry = createChannelRegistry({
-    clock,
-    metrics,
-    readiness,
-    installation: ground.installation ?? [],
-    onForeign: (press) => foreignPresses.onPress(press),
-    signal,
-  });
-  const channels = channelRegistry.channels;
-  /** The configuration in force, its chats by the ids that they have now: a group that became a supergroup has another. */
-  const current = (): Config => whereChatsAre(ground.current(), channels());
+  let leading: { use(channels: Channels): void; current(): Config; remind(): void } | undefined;
+  let configured = ground.channels;
+  const current = (): Config => leading?.current() ?? ground.current();
   /** A record whose key names another namespace is not believed: it would hold that namespace's episodes. */
   const isOurs = (fix: Remediation): boolean => ground.isOurs(fix) && isKeyedHere(fix);
   const fixes = onlyOf(ground.fixes.store, isOurs);
@@ -63,7 +60,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     store: notices,
   });
 
-  // Street 1: what is seen becomes Remediations.
+  // Street 1: what is seen becomes incidents.
   const ledger =
     ground.ledger ?? createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) });
   const mutes = createMutes({ api, clock, log, namespace: ownNamespace });
@@ -76,7 +73,6 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     isSelected: (namespace) => isSelected(current(), namespace, ownNamespace),
   };
   const tracker = createTracker({
-    api,
     clock,
     log,
     current,
@@ -104,134 +100,168 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     count: (outcome) => ledger.dropped(outcome),
   });
 
-  // Remediations become messages.
-  const confirms = createConfirms({ clock, signal });
-  const outbox = createOutbox({
-    api,
-    clock,
-    log,
-    current,
-    channels,
-    fixes,
-    otherFix: ground.fixes.store.get,
-    notices,
-    namespace: ownNamespace,
-    timeZone,
-    confirms,
-    isHeard: ground.fixes.feed.isHeard,
-    onNotice: (result, { channel, form }) => metrics.notices.inc({ channel, form, result }),
-    signal,
-  });
-  const reminders = createReminders({
-    api,
-    clock,
-    log,
-    current,
-    channels,
-    fixes,
-    notices,
-    namespace: ownNamespace,
-    isMuted: ({ metadata, spec }) =>
-      isMuted(muted(), { namespace: metadata.namespace ?? '', name: spec.incident.object.name }),
-    signal,
-  });
-  const selfWatch = createSelfWatch({
-    api,
-    clock,
-    log,
-    current,
-    channels,
-    notices,
-    namespace: ownNamespace,
-    sights: watchRegistry.sights,
-    refusal: () => ground.reloads?.refusal(),
-    shared: () => foreignPresses.signs(),
-    onBlindness: (what) => metrics.blindness.inc({ what }),
-  });
+  /** Makes the leader's part anew for each term: it knows no more than the resources say, as after a restart. */
+  function lead(term: Term): Promise<void>[] {
+    const own = api.guardedBy(term.mustLead);
+    const channelRegistry = createChannelRegistry({
+      clock,
+      metrics,
+      readiness,
+      installation: ground.installation ?? [],
+      onForeign: (press) => foreignPresses.onPress(press),
+      term,
+    });
+    const channels = channelRegistry.channels;
+    leading = {
+      use: channelRegistry.use,
+      /** The chats by the ids that they have now: a group that became a supergroup has another. */
+      current: () => whereChatsAre(ground.current(), channels()),
+      remind: () => reminders.refresh(),
+    };
+    const mine = leading;
+    term.signal.addEventListener('abort', () => void (leading = leading === mine ? undefined : leading), {
+      once: true,
+    });
+    const { proposeAgain } = tracker.lead(term, own);
 
-  // Street 2: presses and commands become decisions.
-  const subjectAccess = createSubjectAccess(api);
-  const approvals = createApprovals({
-    api,
-    clock,
-    log,
-    current,
-    timeZone,
-    ownNamespace,
-    fixByUid: fixes.get,
-    noticeAt: outbox.noticeAt,
-    noticesWith: notices.withKey,
-    confirms,
-    subjectAccess,
-    prepare: createTargetReader(api),
-    proposeAgain: tracker.proposeAgain,
-    onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
-  });
-  const foreignPresses = createForeignPresses({ clock, channels, audit: approvals.audit });
-  const { onCommand, commands } = createCommands({
-    clock,
-    current,
-    timeZone,
-    ownNamespace,
-    fixes: fixes.all,
-    noticeAt: outbox.noticeAt,
-    noticesWith: notices.withKey,
-    confirms,
-    handle: approvals.handle,
-    audit: approvals.audit,
-    mutes,
-    subjectAccess,
-    status: () =>
-      Object.entries(readiness.report().checks).map(
-        ([name, { ok, detail }]) => `${ok ? '' : 'NOT OK: '}${name}: ${detail}`,
+    // Remediations become messages.
+    const confirms = createConfirms({ clock, signal: term.signal });
+    const outbox = createOutbox({
+      api: own,
+      clock,
+      log,
+      current,
+      channels,
+      fixes,
+      otherFix: ground.fixes.store.get,
+      notices,
+      namespace: ownNamespace,
+      timeZone,
+      confirms,
+      isHeard: ground.fixes.feed.isHeard,
+      onNotice: (result, { channel, form }) => metrics.notices.inc({ channel, form, result }),
+      signal: term.signal,
+    });
+    const reminders = createReminders({
+      api: own,
+      clock,
+      log,
+      current,
+      channels,
+      fixes,
+      notices,
+      namespace: ownNamespace,
+      isMuted: ({ metadata, spec }) =>
+        isMuted(muted(), { namespace: metadata.namespace ?? '', name: spec.incident.object.name }),
+      signal: term.signal,
+    });
+    const selfWatch = createSelfWatch({
+      api: own,
+      clock,
+      log,
+      current,
+      channels,
+      notices,
+      namespace: ownNamespace,
+      sights: watchRegistry.sights,
+      refusal: () => ground.reloads?.refusal(),
+      shared: () => foreignPresses.signs(),
+      onBlindness: (what) => metrics.blindness.inc({ what }),
+    });
+
+    // Street 2: presses and commands become decisions.
+    const subjectAccess = createSubjectAccess(own);
+    const approvals = createApprovals({
+      api: own,
+      clock,
+      log,
+      current,
+      timeZone,
+      ownNamespace,
+      fixByUid: fixes.get,
+      noticeAt: outbox.noticeAt,
+      noticesWith: notices.withKey,
+      confirms,
+      subjectAccess,
+      prepare: createTargetReader(own),
+      proposeAgain,
+      onDecision: (channel, result) => metrics.decisions.inc({ channel, result }),
+    });
+    const foreignPresses = createForeignPresses({ clock, channels, audit: approvals.audit });
+    const { onCommand, commands } = createCommands({
+      clock,
+      current,
+      timeZone,
+      ownNamespace,
+      fixes: fixes.all,
+      noticeAt: outbox.noticeAt,
+      noticesWith: notices.withKey,
+      confirms,
+      handle: approvals.handle,
+      audit: approvals.audit,
+      mutes,
+      subjectAccess,
+      status: () =>
+        Object.entries(readiness.report().checks).map(
+          ([name, { ok, detail }]) => `${ok ? '' : 'NOT OK: '}${name}: ${detail}`,
+        ),
+    });
+    const onPress = createPages({
+      api: own,
+      clock,
+      current,
+      timeZone,
+      ownNamespace,
+      confirms,
+      posted: outbox.posted,
+      onPress: approvals.onPress,
+      audit: approvals.audit,
+    });
+
+    const budget = createAnswerBudget({ clock, current });
+    const handlers: Handlers = {
+      onPress: async (press) => budget.ofPress(press, await onPress(press)),
+      onCommand: async (command) => budget.ofCommand(command, await onCommand(command)),
+      commands,
+    };
+
+    // Everything is made: now it is connected, and the channels begin.
+    ground.fixes.store.subscribe(hearing(isOurs, outbox.listeners.fixes), term.signal);
+    ground.fixes.store.subscribe(hearing<Remediation>(isOurs, reminders.listener), term.signal);
+    notices.subscribe(outbox.listeners.notices, term.signal);
+    notices.subscribe(reminders.listener, term.signal);
+    notices.subscribe(selfWatch.listener, term.signal);
+    // A press made while we were down must find its card: nothing is received before everything is listed.
+    const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed]);
+    channelRegistry.start(handlers, listed);
+    channelRegistry.use(configured);
+
+    /** A message that is on its way when we stop is recorded: otherwise the next leader would post it again. */
+    const sendToTheEnd = (): Promise<void> => stopped(term.signal).then(outbox.idle);
+    const talkToTheEnd = (): Promise<void> => stopped(term.signal).then(channelRegistry.ended);
+
+    return [
+      talkToTheEnd(),
+      selfWatch.run(term.signal),
+      runHeartbeat(
+        {
+          clock,
+          log,
+          settings: () => current().heartbeat,
+          isWell: () => seesAll(watchRegistry.sights(), clock.now()),
+          ping: ground.ping ?? ping,
+          count: (result) => metrics.heartbeats.inc({ result }),
+        },
+        term.signal,
       ),
-  });
-  const onPress = createPages({
-    api,
-    clock,
-    current,
-    timeZone,
-    ownNamespace,
-    confirms,
-    posted: outbox.posted,
-    onPress: approvals.onPress,
-    audit: approvals.audit,
-  });
-
-  const budget = createAnswerBudget({ clock, current });
-  const handlers: Handlers = {
-    onPress: async (press) => budget.ofPress(press, await onPress(press)),
-    onCommand: async (command) => budget.ofCommand(command, await onCommand(command)),
-    commands,
-  };
-
-  // Everything is made: now it is connected, and the watches and channels begin.
-  ground.fixes.store.subscribe(hearing(isOurs, tracker.listener));
-  ground.fixes.store.subscribe(hearing(isOurs, outbox.listeners.fixes));
-  ground.fixes.store.subscribe(hearing<Remediation>(isOurs, reminders.listener));
-  notices.subscribe(outbox.listeners.notices);
-  notices.subscribe(reminders.listener);
-  notices.subscribe(selfWatch.listener);
-  /** Mutes are known, or could not be read, before anything is looked at: a restart must not forget them. */
-  const mutesAreKnown = mutes.load();
-  watchRegistry.open('notices', ownNamespace, noticeFeed.watches[0]!);
-  for (const [name, watch] of Object.entries(source.ofCluster()))
-    watchRegistry.open(name, undefined, watch, mutesAreKnown);
-  adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
-  // A press made while we were down must find its card: nothing is received before everything is listed.
-  const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed]);
-  channelRegistry.start(handlers, listed);
-  channelRegistry.use(ground.channels);
-  ground.reloads?.subscribe(({ before, now, channels: theirs }) => {
-    channelRegistry.use(theirs);
-    tracker.reconfigure();
-    if (noticesOtherwise(before, now)) adjustSignalWatches(ground, source, { when: 'later' });
-  });
+      sendToTheEnd(),
+    ];
+  }
 
   /** An incident that no signal mentions any more, or a message whose Notice is gone, would otherwise stay as it is for ever. */
   async function resync(): Promise<void> {
     await mutes.load();
-    reminders.refresh();
+    leading?.remind();
     tracker.refresh();
     const isOpen = (uid: string): boolean => {
       const fix = fixes.get(uid);
@@ -240,25 +270,22 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     await noticeFeed.recheck(({ spec }) => spec.members.some(({ uid }) => isOpen(uid)));
   }
 
-  /** A message that is on its way when we stop is recorded: otherwise the next start would post it again. */
-  const sendToTheEnd = (): Promise<void> => stopped(signal).then(outbox.idle);
-  const talkToTheEnd = (): Promise<void> => stopped(signal).then(channelRegistry.ended);
+  function follow(): Promise<void>[] {
+    ground.fixes.store.subscribe(hearing(isOurs, tracker.listener));
+    /** Mutes are known, or could not be read, before anything is looked at: a restart must not forget them. */
+    const mutesAreKnown = mutes.load();
+    watchRegistry.open('notices', ownNamespace, noticeFeed.watches[0]!);
+    for (const [name, one] of Object.entries(source.ofCluster()))
+      watchRegistry.open(name, undefined, one, mutesAreKnown);
+    adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
+    ground.reloads?.subscribe(({ before, now, channels: theirs }) => {
+      configured = theirs;
+      leading?.use(theirs);
+      tracker.reconfigure();
+      if (noticesOtherwise(before, now)) adjustSignalWatches(ground, source, { when: 'later' });
+    });
+    return [everyMinute({ clock, log, signal }, resync)];
+  }
 
-  return [
-    talkToTheEnd(),
-    everyMinute({ clock, log, signal }, resync),
-    selfWatch.run(signal),
-    runHeartbeat(
-      {
-        clock,
-        log,
-        settings: () => current().heartbeat,
-        isWell: () => seesAll(watchRegistry.sights(), clock.now()),
-        ping: ground.ping ?? ping,
-        count: (result) => metrics.heartbeats.inc({ result }),
-      },
-      signal,
-    ),
-    sendToTheEnd(),
-  ];
+  return { follow, lead };
 }

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { runTapfix } from '../app/app.ts';
 import { type Channels, createChannels } from '../channels/channels.ts';
 import { readText } from '../config/config-file.ts';
@@ -6,9 +8,10 @@ import type { Config } from '../config/schema.ts';
 import { createLedger } from '../incidents/ledger.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
+import { createElection, type Election } from '../kube/lease.ts';
 import { readClusterIds } from '../kube/installation.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
-import { type Clock, systemClock, untilAborted } from '../lib/clock.ts';
+import { type Clock, steadyMs, systemClock, untilAborted } from '../lib/clock.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createLog, type Log } from '../lib/log.ts';
@@ -70,6 +73,11 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   const signal = io.stopSignal(); // not earlier: reading a pipe cannot be interrupted
   const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards(config) } : {});
   const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
+  // It has connections of its own: a Lease is renewed in time, however many other calls wait.
+  const leaseApi = createApi({
+    kubeConfig: loadKubeConfig({ context }),
+    timeoutMs: config.leaderElection.renewDeadline / 2,
+  });
   const metrics = createMetrics();
   const readiness = createReadiness();
   const ledger = createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) });
@@ -109,6 +117,18 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
     const clusters = role === 'controller' ? [] : await readClusterIds({ api, clock, log, signal });
     const channels = await makeChannels(config);
     const reloads = follow.start({ channels, makeChannels, signal });
+    const replica = `${process.env['POD_NAME'] || hostname()}_${randomBytes(3).toString('hex')}`;
+    const electionOf = (name: string): Election =>
+      createElection({
+        api: leaseApi,
+        clock,
+        steadyMs,
+        log,
+        namespace: ownNamespace,
+        name,
+        identity: replica,
+        timing: config.leaderElection,
+      });
     log.info({ role, identity, cluster: config.cluster, port: server.port }, 'tapfix started');
     const endedInTime = await runTapfix({
       role,
@@ -125,13 +145,14 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
       readiness,
       ledger,
       channels,
+      elections: { watcher: electionOf('tapfix-watcher'), controller: electionOf('tapfix-controller') },
       signal,
       onWatching: () => void (contact = { ok: true, detail: 'reached at start' }),
     });
     if (!endedInTime) return 0;
   }
   await Promise.all([server.close(), local?.close()]);
-  await api.close();
+  await Promise.all([api.close(), leaseApi.close()]);
   log.info({}, 'tapfix stopped');
   return 0;
 }

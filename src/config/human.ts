@@ -24,7 +24,7 @@ export function humanDuration(ms: number): string {
  * The configuration as its file would look with every default written out; it loads to the same configuration again.
  */
 export function humanConfig(config: Config): object {
-  const { classes, extraReasons, notices, approval, recovery, channels, heartbeat } = config;
+  const { classes, extraReasons, notices, approval, recovery, channels, heartbeat, leaderElection } = config;
   return {
     ...config,
     classes: Object.fromEntries(Object.entries(classes).map(([name, rule]) => [name, withHumanFor(rule)])),
@@ -34,6 +34,11 @@ export function humanConfig(config: Config): object {
     recovery: { stableFor: humanDuration(recovery.stableFor), timeout: humanDuration(recovery.timeout) },
     retention: humanDuration(config.retention),
     channels: channels.slack ? { ...channels, slack: withSlackRoutes(channels.slack) } : channels,
+    leaderElection: {
+      leaseDuration: humanDuration(leaderElection.leaseDuration),
+      renewDeadline: humanDuration(leaderElection.renewDeadline),
+      retryPeriod: humanDuration(leaderElection.retryPeriod),
+    },
     heartbeat: { ...heartbeat, every: humanDuration(heartbeat.every) },
   };
 }

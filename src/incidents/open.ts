@@ -248,8 +248,6 @@ export function createOpen(deps: OpenDeps) {
   return { follow, paceMs };
 }
 
-export type Open = ReturnType<typeof createOpen>;
-
 /** undefined: not possible now. */
 const unlessLater = (error: unknown): undefined => {
   if (error instanceof RetryLater) return undefined;

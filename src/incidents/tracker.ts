@@ -18,7 +18,7 @@ import { createEpisodes } from './episodes.ts';
 import { reconfigured } from './incident.ts';
 import { createIntake, createMuted, type Pile, piled } from './intake.ts';
 import type { Ledger } from './ledger.ts';
-import { createOpen, type Open } from './open.ts';
+import { createOpen } from './open.ts';
 import { createPending, sharedCauseOf } from './pending.ts';
 import { createProposeAgain, type ProposeAgain } from './propose-again.ts';
 import { createReadings, type Readings } from './readings.ts';
@@ -50,8 +50,8 @@ export interface TrackerDeps {
   signal: AbortSignal;
 }
 
-/** What only the leader does: it records incidents and follows them to their end. */
-export interface Recording {
+/** The leader's part: it records incidents and follows them to their end. */
+export interface LeadingTracker {
   /** Proposes again what nobody decided in time, or what failed. */
   proposeAgain: ProposeAgain;
 }
@@ -61,7 +61,7 @@ export interface Tracker {
   /** Receives the changes of Remediations from the store. */
   listener: Listener<Remediation>;
   /** From now on, until the term ends, incidents are recorded. `api` refuses to write when it is over. */
-  lead(term: Pick<Term, 'signal' | 'isTakeover'>, api: Pick<Api, 'get' | 'create' | 'patch'>): Recording;
+  lead(term: Pick<Term, 'signal' | 'isTakeover'>, api: Pick<Api, 'get' | 'create' | 'patch'>): LeadingTracker;
   /** Every open incident is read again, whatever it waits for. A follower forgets what its leader did not record. */
   refresh(): void;
   /** The configuration changed: incidents that are not recorded yet are judged by it. */
@@ -80,7 +80,7 @@ const unrecordedMs = 10 * 60_000;
 interface Leading {
   queue: Queue;
   readings: Readings;
-  open: Open;
+  open: ReturnType<typeof createOpen>;
 }
 
 /**
@@ -119,10 +119,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
     leading.queue.addAfter(key, Math.max(Math.max(dueMs, soonestMs) - clock.now(), count > 1 ? burstMs : 0));
   }
 
-  function lead(
-    term: Pick<Term, 'signal' | 'isTakeover'>,
-    api: Pick<Api, 'get' | 'create' | 'patch'>,
-  ): Recording {
+  function lead(term: Pick<Term, 'signal' | 'isTakeover'>, api: Pick<Api, 'get' | 'create' | 'patch'>): LeadingTracker {
     const readings = createReadings({ episodes, current, readHealth: deps.readHealth });
     const sightings = createSightingsWriter({ api, clock, episodes });
     const recorder = createRecorder({

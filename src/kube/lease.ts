@@ -150,7 +150,7 @@ export function createElection(deps: ElectionDeps): Election {
     return undefined;
   }
 
-  /** What a retry cannot mend is logged, once. That the server does not answer is logged by others. */
+  /** Logs once what a retry cannot mend. Others log that the server does not answer. */
   function complain(error: unknown): void {
     if (!isForbidden(error)) return;
     const why = `the Lease ${namespace}/${name} cannot be used: ${messageOf(error)}`;

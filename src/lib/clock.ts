@@ -23,6 +23,9 @@ export const systemClock: Clock = {
     }),
 };
 
+/** Milliseconds of a clock that nobody can set. It stands still while the machine sleeps. */
+export const steadyMs = (): number => performance.now();
+
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**

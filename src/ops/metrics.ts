@@ -75,7 +75,9 @@ export function createMetrics(): Metrics {
       'channel',
       (up: boolean) => (up ? 1 : 0),
     ),
-    leader: sampledGauge(registry, 'leader', 'Whether this replica leads its role', 'role', (is: boolean) => (is ? 1 : 0)),
+    leader: sampledGauge(registry, 'leader', 'Whether this replica leads its role', 'role', (is: boolean) =>
+      is ? 1 : 0,
+    ),
     configInfo(hash) {
       config.reset();
       config.set({ hash }, 1);

@@ -24,6 +24,7 @@ export const aConfig = (over: Partial<Config> = {}): Config => ({
   diagnosis: { logs: false },
   channels: { console: {} },
   heartbeat: { url: '', every: 60_000 },
+  leaderElection: { leaseDuration: 6_000, renewDeadline: 4_000, retryPeriod: 1_000 },
   server: { host: '127.0.0.1', port: 0, localPort: 0 },
   ...over,
 });

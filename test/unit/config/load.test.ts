@@ -44,6 +44,7 @@ test('the smallest file gets every default of the contract', async () => {
     diagnosis: { logs: false },
     channels: { console: {} },
     heartbeat: { url: '', every: 60_000 },
+    leaderElection: { leaseDuration: 6_000, renewDeadline: 4_000, retryPeriod: 1_000 },
     server: { host: '0.0.0.0', port: 8080, localPort: 8081 },
   });
 });
