@@ -103,7 +103,8 @@ export function createLiveConfig<Built>({ file, clock, log, ...deps }: LiveConfi
       config = now;
       refusal = undefined;
       log.info({ hash: hash(), changes: changesBetween(before, now) }, 'configuration changed');
-      if (!isSame(before.server, now.server)) log.warn({}, 'the change of server takes effect at the next start');
+      for (const key of onlyAtStart)
+        if (!sameValue(before[key], now[key])) log.warn({}, `the change of ${key} takes effect at the next start`);
       deps.onResult?.('taken');
       deps.onSwap?.({ before, now, built });
     },
@@ -119,8 +120,7 @@ export function createLiveConfig<Built>({ file, clock, log, ...deps }: LiveConfi
   };
 }
 
-const isSame = (a: Config['server'], b: Config['server']): boolean =>
-  a.host === b.host && a.port === b.port && a.localPort === b.localPort;
+const onlyAtStart = ['server', 'leaderElection'] as const;
 
 const longestProblem = 400;
 

@@ -1,4 +1,4 @@
-import { iso, type Clock } from '../lib/clock.ts';
+import { type Clock, inTime, iso } from '../lib/clock.ts';
 import { messageOf, RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { type Api, isConflict, isForbidden, type KubeObject } from './api.ts';
@@ -187,7 +187,8 @@ export function createElection(deps: ElectionDeps): Election {
       await clock.sleep(timing.retryPeriod, AbortSignal.any([done.signal, over.signal]));
       if (done.signal.aborted || over.signal.aborted) break;
       const sent = moment();
-      if (await renew(over)) renewed = sent;
+      const leftMs = timing.renewDeadline - sinceMs(renewed);
+      if (await inTime({ clock, ms: leftMs, late: false }, () => renew(over))) renewed = sent;
       if (!isOurs()) over.abort();
     }
     isLeading = false;

@@ -30,6 +30,8 @@ export function createPhone() {
   let calls = 0;
   let written = 0;
   let handle: Handlers | undefined;
+  let pollers = 0;
+  let mostPollers = 0;
 
   const say = ({ cards, title }: Message): void => {
     for (const line of [title?.text, ...cards.map(({ headline }) => headline)]) if (line) history.push(line);
@@ -60,8 +62,11 @@ export function createPhone() {
       },
       async run(handlers, ending) {
         handle = handlers;
+        pollers += 1;
+        mostPollers = Math.max(mostPollers, pollers);
         const either = AbortSignal.any([signal, ending]);
         await new Promise((resolve) => either.addEventListener('abort', resolve, { once: true }));
+        pollers -= 1;
       },
       health: () => ({ ok: true, detail: '' }),
     };
@@ -97,6 +102,8 @@ export function createPhone() {
     refusing,
     /** Chats that have another id by now. */
     moved,
+    /** How many received what people press at the same time, at most. */
+    mostPollers: (): number => mostPollers,
     /** Every first line that was ever to be read, in order. */
     history,
     text: (): string => messages.map(({ message }) => consoleText(message, () => undefined)).join('\n---\n'),

@@ -1,15 +1,16 @@
 import type { TestContext } from 'node:test';
 import { actions } from '../../../src/actions/table.ts';
-import { type ConfigReload, runTapfix } from '../../../src/app/app.ts';
+import { type ConfigReload, type RoleName, runTapfix } from '../../../src/app/app.ts';
 import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { type Api, type KubeObject, Unreachable } from '../../../src/kube/api.ts';
+import { createElection, type Election } from '../../../src/kube/lease.ts';
 import { type Phase, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
 import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
-import { createReadiness } from '../../../src/ops/readiness.ts';
+import { createReadiness, type Readiness } from '../../../src/ops/readiness.ts';
 import type { ApiServer } from '../../../src/sim/api/api-server.ts';
 import { localApi } from '../../../src/sim/api/local-api.ts';
 import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
@@ -44,6 +45,14 @@ const byTag: SimOptions['behaviours'] = (_pod, { image = '' }) => {
   return word ? parseBehaviour(word) : undefined;
 };
 
+interface Running {
+  /** From now on nothing that it does arrives. */
+  die(): void;
+  /** Aborted, it is asked to stop. */
+  stop: AbortController;
+  readiness: Readiness;
+}
+
 /** A simulated cluster, the whole of tapfix and a phone, in virtual time: half an hour takes a second. */
 export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviours = byTag }: WorldOptions = {}) {
   const clock = fakeClock();
@@ -69,7 +78,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   let contact = new AbortController(); // ends when the server goes away
   let misses: (line: { type?: string; object?: KubeObject }) => boolean = () => false;
   let connect: (config: Config) => Map<ChannelName, Channel> = () => new Map();
-  let running: { die(): void; stop: AbortController } | undefined;
+  let running: Running | undefined;
 
   for (const name of ['shop', 'tapfix']) await api.create({ kind: 'Namespace' }, named('v1', 'Namespace', name));
   await api.create({ kind: 'ServiceAccount', namespace: 'tapfix' }, named('v1', 'ServiceAccount', 'tapfix-writer'));
@@ -89,11 +98,13 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   };
 
   /** A process of tapfix. `kill`, or `diesIn` once that phase is written, ends it as a machine dies: nothing it does afterwards arrives. */
-  function start({ diesIn }: { diesIn?: Phase } = {}): void {
+  function start({ diesIn, replica }: { diesIn?: Phase; replica?: string } = {}): Running {
     const { api: own, die } = mortal(localApi(reachable), diesIn);
     const stop = new AbortController();
     end.signal.addEventListener('abort', () => stop.abort());
-    running = { die, stop };
+    const readiness = createReadiness();
+    const mine = { die, stop, readiness };
+    running = mine;
     const phones = { telegram: phone.connect(stop.signal), slack: slack.connect(stop.signal, 'slack') };
     connect = ({ channels: named }) => {
       const wanted = (['telegram', 'slack'] as const).filter((name) => named[name]);
@@ -110,12 +121,29 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
       identity: 'system:serviceaccount:tapfix:tapfix-watcher',
       timeZone: 'UTC',
       metrics: createMetrics(),
-      readiness: createReadiness(),
+      readiness,
       channels: connect(inForce),
+      ...(replica !== undefined && { elections: electionsOf(own, replica) }),
       reloads: { subscribe: (listener) => void listeners.push(listener), refusal: () => refusal },
       ping: async () => void pings.push(clock.now()),
       signal: stop.signal,
     });
+    return mine;
+  }
+
+  function electionsOf(own: Api, identity: string): Record<RoleName, Election> {
+    const election = (name: string): Election =>
+      createElection({
+        api: own,
+        clock,
+        steadyMs: clock.now,
+        log: silent,
+        namespace: 'tapfix',
+        name,
+        identity,
+        timing: inForce.leaderElection,
+      });
+    return { watcher: election('tapfix-watcher'), controller: election('tapfix-controller') };
   }
 
   /** The configuration is another one from now on. */
