@@ -98,7 +98,10 @@ export interface Channel {
   post(place: Place, message: Message, replyTo?: string): Promise<string>;
   /** An identical edit and a message that is gone are not errors. */
   edit(place: Place, id: string, message: Message): Promise<void>;
-  /** Receives presses and commands until the signal aborts; survives the vendor's outages. */
+  /**
+   * Receives presses and commands until the signal aborts; survives the vendor's outages. After it ended it may be run
+   * again.
+   */
   run(handlers: Handlers, signal: AbortSignal): Promise<void>;
   health(): ChannelHealth;
   /** Since when somebody else receives what people press and write as well; undefined if nobody does. */

@@ -165,6 +165,8 @@ interface PressesDeps {
 }
 
 interface Presses {
+  /** Takes presses, for the first time or again. What was decided before is not decided again. */
+  begin(): void;
   receive(envelope: Envelope, handlers: Handlers): void;
   /** Takes no more presses. Those under way are decided and answered, if that does not take long. */
   end(): Promise<void>;
@@ -174,7 +176,7 @@ interface Presses {
 export function createPresses({ answers, ownTeam, clock, log }: PressesDeps): Presses {
   const decisions = new Map<string, Promise<void>>();
   const underWay = new Set<Promise<void>>();
-  let isOver = false;
+  let isOver = true;
 
   function receive(envelope: Envelope, handlers: Handlers): void {
     if (isOver) return; // not acknowledged: Slack shows the presser an error
@@ -188,7 +190,7 @@ export function createPresses({ answers, ownTeam, clock, log }: PressesDeps): Pr
    */
   async function handle(envelope: Envelope, handlers: Handlers): Promise<void> {
     const found = interactionIn(envelope);
-    const decided = found && (decisions.get(found.key) ?? begin(found, handlers));
+    const decided = found && (decisions.get(found.key) ?? take(found, handlers));
     if (decided) await inTime({ clock, ms: ackWithinMs, late: undefined }, () => decided);
     try {
       await envelope.ack();
@@ -197,7 +199,7 @@ export function createPresses({ answers, ownTeam, clock, log }: PressesDeps): Pr
     }
   }
 
-  function begin(interaction: SlackInteraction, handlers: Handlers): Promise<void> {
+  function take(interaction: SlackInteraction, handlers: Handlers): Promise<void> {
     const answer = decide(interaction, clock.now(), handlers);
     const answered = answer.then((said) => answers.to(interaction, said)).finally(() => underWay.delete(answered));
     underWay.add(answered);
@@ -232,6 +234,7 @@ export function createPresses({ answers, ownTeam, clock, log }: PressesDeps): Pr
   }
 
   return {
+    begin: () => void (isOver = false),
     receive,
     async end() {
       isOver = true;

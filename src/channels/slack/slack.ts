@@ -78,6 +78,8 @@ export function createSlack({
     const onEnvelope: Parameters<typeof createReceiver>[0]['onEnvelope'] = (envelope) =>
       presses.receive(envelope, handlers);
     receiver = createReceiver({ appToken: () => required(appToken, 'app'), endpoint, clock, log, onEnvelope });
+    isStopped = false;
+    presses.begin();
     const heard = new AbortController(); // the sockets stay open until the last press is acknowledged
     const end = (): void => void presses.end().then(() => heard.abort());
     if (signal.aborted) end();

@@ -97,7 +97,7 @@ export function createPoller({
   clock,
 }: PollerDeps): Pick<Channel, 'run' | 'health' | 'sharedSinceMs'> {
   let trouble: TelegramTrouble | undefined;
-  let health: ChannelHealth = { ok: false, detail: 'connecting' };
+  let health: ChannelHealth = connecting;
   const answering = new Set<Promise<void>>();
   let introduced: { bot: Api; chats: Set<string> } | undefined;
   let conflict: { firstMs: number; lastMs: number } | undefined;
@@ -107,6 +107,8 @@ export function createPoller({
   async function run(handlers: Handlers, signal: AbortSignal): Promise<void> {
     let offset = 0;
     let failures = 0;
+    health = connecting;
+    conflict = undefined; // what an earlier run saw says nothing about now
     while (!signal.aborted) {
       const askedAtMs = clock.now();
       try {
@@ -296,6 +298,7 @@ const backOffMs = (trouble: TelegramTrouble, failures: number): number =>
     ? (trouble.retryMs ?? longestBackOffMs)
     : Math.min(firstBackOffMs * 2 ** failures, longestBackOffMs);
 
+const connecting: ChannelHealth = { ok: false, detail: 'connecting' };
 const unknownButton: Answer = { say: 'tapfix does not know this button.', alert: true };
 
 /** The number before the colon is the bot's own id. */

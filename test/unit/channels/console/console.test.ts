@@ -22,7 +22,14 @@ function aTerminal({ isTTY = true, nobody = false, answer = recorded } = {}) {
   const onPress = async (press: Press): Promise<Answer> => (presses.push(press), answer);
   const commands: Command[] = [];
   const onCommand = async (command: Command): Promise<Answer> => (commands.push(command), answer);
-  const done = channel.run({ onPress, onCommand, commands: [] }, stop.signal);
+  const handlers = { onPress, onCommand, commands: [] };
+  const done = channel.run(handlers, stop.signal);
+  /** Returns what stops it. */
+  const runAgain = (): (() => Promise<void>) => {
+    const again = new AbortController();
+    const running = channel.run(handlers, again.signal);
+    return async () => (again.abort(), running);
+  };
   const type = async (line: string): Promise<string> => {
     printed();
     input.write(`${line}\n`);
@@ -30,7 +37,7 @@ function aTerminal({ isTTY = true, nobody = false, answer = recorded } = {}) {
     return printed().trim();
   };
   const printed = (): string => String(output.read() ?? '');
-  return { channel, presses, commands, printed, type, stop: async () => (stop.abort(), done) };
+  return { channel, presses, commands, printed, type, runAgain, stop: async () => (stop.abort(), done) };
 }
 
 test('a card is printed in 80 columns, and typing a approves it', async () => {
@@ -150,4 +157,17 @@ test('a line that begins with a slash is a command; what it shows can be pressed
   await type('a');
   assert.equal(presses[0]!.data, show.cards[0]!.buttons[0]![0]!.data);
   await stop();
+});
+
+test('run again after it was stopped: the keyboard works again, each line once', async () => {
+  const { channel, presses, printed, type, stop, runAgain } = aTerminal();
+  await channel.post(place, composeMessage([aFix()], aContext()));
+  printed();
+  await stop();
+  for (const count of [1, 2]) {
+    const end = runAgain();
+    assert.equal(await type('a'), 'recorded');
+    assert.equal(presses.length, count);
+    await end();
+  }
 });

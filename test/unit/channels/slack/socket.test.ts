@@ -230,3 +230,29 @@ test('an outage of all of Slack: one line, then everything is as before', async 
   const said = lines.filter(({ message }) => message === 'slack does not work');
   assert.deepEqual(new Set(kinds(said)).size, said.length, 'each trouble is said once');
 });
+
+test('run again after it was stopped: two sockets again, and presses arrive, each handled once', async (t) => {
+  const { fake, channel, lines } = await aChannel(t);
+  const presses: string[] = [];
+  const handlers = {
+    onPress: async ({ data }: Press): Promise<Answer> => (presses.push(data), { say: '', alert: false }),
+    onCommand: async (): Promise<Answer> => ({ say: '', alert: false }),
+    commands: [],
+  };
+  for (const round of ['first', 'second', 'third']) {
+    const stop = new AbortController();
+    t.after(() => stop.abort());
+    const running = channel.run(handlers, stop.signal);
+    assert.deepEqual(channel.health(), { ok: false, detail: 'connecting' });
+    await until('two sockets', () => channel.health().detail === 'receiving');
+    assert.equal(fake.count(), 2);
+    fake.press(round);
+    await until(round, () => presses.at(-1) === round);
+    stop.abort();
+    await running;
+    assert.deepEqual(channel.health(), { ok: false, detail: 'stopped' });
+    await until('no socket', () => fake.count() === 0);
+  }
+  assert.deepEqual(presses, ['first', 'second', 'third']);
+  assert.deepEqual(lines, []);
+});

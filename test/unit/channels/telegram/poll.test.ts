@@ -294,3 +294,31 @@ test('somebody else who polls is a sign after two minutes of 409, not before, an
   assert.equal(channel.sharedSinceMs!(), undefined, 'a new one begins');
   assert.ok(lines.some(({ fields }) => (fields as { kind?: string }).kind === 'SecondPoller'));
 });
+
+test('run again after it was stopped: presses arrive again, one poll at a time, and nothing is handled twice', async (t) => {
+  const { fake, channel, said } = await aChannel(t);
+  const presses: string[] = [];
+  const handlers = {
+    onPress: async ({ data }: Press): Promise<Answer> => (presses.push(data), { say: 'ok', alert: false }),
+    onCommand: async (): Promise<Answer> => ({ say: '', alert: false }),
+    commands: [],
+  };
+  for (const round of ['first', 'second', 'third']) {
+    const stop = new AbortController();
+    t.after(() => stop.abort());
+    const running = channel.run(handlers, stop.signal);
+    assert.match(channel.health().detail, /connecting|receiving/);
+    await until(() => channel.health().ok && fake.isWaiting());
+    fake.press(round);
+    await until(() => presses.at(-1) === round && fake.isWaiting());
+    stop.abort();
+    await running;
+    assert.deepEqual(channel.health(), { ok: false, detail: 'stopped' });
+    await until(() => !fake.isWaiting());
+    const polls = fake.calls.filter((call) => call === 'getUpdates').length;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assert.equal(fake.calls.filter((call) => call === 'getUpdates').length, polls, 'polls although it was stopped');
+  }
+  assert.deepEqual(presses, ['first', 'second', 'third']);
+  assert.deepEqual(said(), []); // two polls at once would be a 409
+});
