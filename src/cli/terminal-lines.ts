@@ -51,6 +51,9 @@ export function createTerminalLines(options: TerminalOptions): (line: string) =>
     'telegram works again': (logged) => said(at(logged, 'telegram works again')),
     'configuration changed': (logged) => said(at(logged, changeText(logged))),
     'configuration is as before': (logged) => said(at(logged, 'configuration is as before')),
+    'another replica leads, this one follows': (logged) => said(at(logged, followText(logged))),
+    'this replica leads': (logged) =>
+      logged['takeover'] === true ? said(at(logged, `this process holds ${plain(logged['lease'])} now`)) : undefined,
     'watch is broken': brokenWatch,
     'watch is back': mendedWatch,
   };
@@ -69,6 +72,9 @@ function startText({ identity, role }: Logged, { cluster, include }: TerminalOpt
   const half = role === 'all' ? '' : `, the ${plain(role)} alone`;
   return `watching ${cluster} (${include.join(', ')}) as ${plain(identity)}${half}; Ctrl-C ends it`;
 }
+
+const followText = ({ lease, leader }: Logged): string =>
+  `${plain(leader)} holds ${plain(lease)}; this process takes over when it ends`;
 
 const mostFields = 5;
 

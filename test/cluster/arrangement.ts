@@ -8,9 +8,8 @@ interface Table {
   /** Need the whole machine, so they come first, by themselves. */
   readonly alone: readonly string[];
   /**
-   * Share one cluster, two at a time. What they have in common is deploy/manifests without the Deployments; a controller that
-   * one of them runs minds its own namespaces. Whoever proposes as the watcher does not belong here: that is any
-   * controller's to fix.
+   * Share one cluster, one after the other. What they have in common is deploy/manifests without the Deployments; a
+   * controller that one of them runs minds its own namespaces.
    */
   readonly sharing: readonly string[];
   /** Those that take long begin first, or the last one would be waited for alone. */
@@ -23,10 +22,10 @@ export const table: Table = {
   longest: [
     'crash',
     'crash-undo',
+    'fixing',
     'silence',
     'slack',
     'loop',
-    'fixing',
     'demo',
     'stale-facts',
     'tap',

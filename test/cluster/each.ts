@@ -61,7 +61,8 @@ async function run(files: readonly string[], signal: AbortSignal): Promise<Ran> 
 }
 
 function outputOf(files: readonly string[], signal: AbortSignal): Promise<{ code: number; output: string }> {
-  const test = [process.execPath, '--test', '--test-concurrency=2', ...files];
+  // One after the other: they are one installation, of which one process leads.
+  const test = [process.execPath, '--test', '--test-concurrency=1', ...files];
   const env = { ...process.env, ...(files.length > 1 && { E2E_SHARED: '1' }) };
   const args = [join(import.meta.dirname, 'main.ts'), '--run', ...test];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env });

@@ -25,6 +25,8 @@ export interface ConfigOptions {
   /** Patience of other classes. */
   patience?: Record<string, string>;
   coalesce?: string;
+  /** One that is killed is waited for so long. */
+  lease?: { leaseDuration: string; renewDeadline: string; retryPeriod: string };
 }
 
 /** Patience and windows are shortened by config only; the product has no special cases for tests. */
@@ -38,6 +40,7 @@ export const configText = ({
   recoveryTimeout = '2m',
   patience = {},
   coalesce = '2s',
+  lease = { leaseDuration: '4s', renewDeadline: '3s', retryPeriod: '500ms' },
 }: ConfigOptions): string => `
 cluster: e2e
 namespaces: {include: ${JSON.stringify(include)}}
@@ -48,6 +51,7 @@ ${Object.entries(patience)
   .map(([name, time]) => `  ${name}: {for: ${time}}\n`)
   .join('')}notices: {coalesce: ${coalesce}}
 recovery: {stableFor: ${stableFor}, timeout: ${recoveryTimeout}}
+leaderElection: ${JSON.stringify(lease)}
 approval:
   approvers: [{name: Ada, telegram: ${ada}, slack: ${slackAda}}]
 channels:

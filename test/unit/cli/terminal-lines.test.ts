@@ -110,6 +110,18 @@ const cases: { name: string; lines: string[]; want: string[] }[] = [
     want: ['out: 03:12:05 telegram works again'],
   },
   {
+    name: 'another process holds the Lease, until it ends',
+    lines: [
+      logged('info', 'this replica leads', { lease: 'tapfix-controller', leader: 'mac_1', takeover: false }),
+      logged('info', 'another replica leads, this one follows', { lease: 'tapfix-watcher', leader: 'pc_2' }),
+      logged('info', 'this replica leads', { lease: 'tapfix-watcher', leader: 'mac_1', takeover: true }),
+    ],
+    want: [
+      'out: 03:12:05 pc_2 holds tapfix-watcher; this process takes over when it ends',
+      'out: 03:12:05 this process holds tapfix-watcher now',
+    ],
+  },
+  {
     name: 'one outage breaks every watch, and is told as one',
     lines: [broken('Pod', away), broken('Event', away), back('Pod'), back('Event')],
     want: [`err: 03:12:05 watch is broken: ${away}`, 'out: 03:12:05 the API server answers again'],
