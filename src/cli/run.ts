@@ -8,6 +8,7 @@ import type { Api, KubeObject } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
 import { readClusterIds } from '../kube/installation.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
+import { createOutage, levelOf, outageBegins, outageEnds } from '../kube/outage.ts';
 import { type Clock, systemClock, untilAborted } from '../lib/clock.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -47,14 +48,15 @@ export async function whoAmI({ api, clock, log, signal, onFailure }: ConnectDeps
   while (!signal.aborted) {
     try {
       const review = await untilAborted(api.create<Review>({ kind: 'SelfSubjectReview' }, body), signal);
-      if (lastSaid) log.info({}, 'the API server answers');
+      if (lastSaid) log.info({}, outageEnds);
       return review.status?.userInfo?.username ?? '';
     } catch (error) {
       if (signal.aborted) break;
       const said = messageOf(error);
-      if (said !== lastSaid)
-        log.error({ err: said, retryInMs: retryMs }, 'not connected to the API server, trying again');
-      lastSaid = said;
+      if (levelOf(error) === 'warn') {
+        if (said !== lastSaid) log.error({ err: said, retryInMs: retryMs }, outageBegins);
+        lastSaid = said;
+      }
       onFailure(said);
       await clock.sleep(retryMs, signal);
     }
@@ -69,7 +71,8 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   const config = configIn(text, configFile);
   const signal = io.stopSignal(); // not earlier: reading a pipe cannot be interrupted
   const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards(config) } : {});
-  const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
+  const outage = createOutage({ clock, log });
+  const api = createApi({ kubeConfig: loadKubeConfig({ context }), outage });
   const metrics = createMetrics();
   const readiness = createReadiness();
   const ledger = createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) });

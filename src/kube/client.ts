@@ -78,7 +78,7 @@ const patchContentTypes: Record<PatchType, string> = {
   merge: 'application/merge-patch+json',
 };
 
-/** Of all identities together, and of watches as they open. It keeps a storm of failures from reaching the server. */
+/** Keeps a storm of failures from becoming the server's. All identities share it; a watch counts when it opens. */
 const usualLimit = { perSecond: 50, burst: 100 };
 
 export function createApi(options: ApiOptions): ClosableApi {

@@ -15,6 +15,9 @@ export interface Outage {
   failed(error: unknown): void;
 }
 
+export const outageBegins = 'not connected to the API server, trying again';
+export const outageEnds = 'the API server answers';
+
 /** A single failure is normal (a connection that the server closed just then): an outage lasts at least this long. */
 const shortestMs = 1_000;
 /** A server that refuses requests for a while is busy, not away. */
@@ -29,12 +32,13 @@ export function createOutage({ clock, log }: { clock: Clock; log: Log }): Outage
   /** Until the server was reached for the first time, somebody waits for us to say why nothing happens. */
   function lasts(error: unknown): boolean {
     const longEnoughMs = isRefusedUnprocessed(error) ? longestBusyMs : shortestMs;
-    return !wasReached || clock.now() - failingSinceMs >= longEnoughMs;
+    const isFirstContact = !wasReached && !isRefusedUnprocessed(error);
+    return isFirstContact || clock.now() - failingSinceMs >= longEnoughMs;
   }
 
   return {
     reached() {
-      if (isDown) log.info({ failures, downMs: clock.now() - failingSinceMs }, 'the API server answers');
+      if (isDown) log.info({ failures, downMs: clock.now() - failingSinceMs }, outageEnds);
       wasReached = true;
       isDown = false;
       failures = 0;
@@ -45,7 +49,7 @@ export function createOutage({ clock, log }: { clock: Clock; log: Log }): Outage
       if (failures === 1) failingSinceMs = clock.now();
       if (!isDown && lasts(error)) {
         isDown = true;
-        log.error({ err: messageOf(error) }, 'not connected to the API server, trying again');
+        log.error({ err: messageOf(error) }, outageBegins);
       }
       if (isDown) error.isSaid = true;
     },
@@ -55,8 +59,11 @@ export function createOutage({ clock, log }: { clock: Clock; log: Log }): Outage
 /** Work that is tried again, and that the server has not served so often in a row, has a trouble of its own. */
 const manyFailures = 5;
 
-/** The level of a log line about work that failed, so many times in a row, and will be tried again. */
-export function levelOf(error: unknown, failures: number): 'debug' | 'warn' {
+/**
+ * The level of a log line about work that failed and will be tried again. Without the number of failures in a row, only
+ * the errors of an outage that was logged are left out.
+ */
+export function levelOf(error: unknown, failures = manyFailures): 'debug' | 'warn' {
   if (!isUnserved(error)) return 'warn';
   return error.isSaid || failures < manyFailures ? 'debug' : 'warn';
 }

@@ -8,7 +8,7 @@ import { resources } from './resources.ts';
 /** If the server refuses a request unprocessed, but does not say for how long. */
 const usualPauseMs = 1_000;
 const firstPauseMs = 100;
-/** A read is sent at most so often, when the server fails: an outage is not waited for here. */
+/** How often a read is sent when the server fails. An outage is not waited for here. */
 const mostReads = 4;
 
 /**
