@@ -11,6 +11,7 @@ import { createApi } from '../kube/client.ts';
 import { createElection, type Election } from '../kube/lease.ts';
 import { readClusterIds } from '../kube/installation.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
+import { createOutage, levelOf, outageBegins, outageEnds } from '../kube/outage.ts';
 import { type Clock, steadyMs, systemClock, untilAborted } from '../lib/clock.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -50,14 +51,15 @@ export async function whoAmI({ api, clock, log, signal, onFailure }: ConnectDeps
   while (!signal.aborted) {
     try {
       const review = await untilAborted(api.create<Review>({ kind: 'SelfSubjectReview' }, body), signal);
-      if (lastSaid) log.info({}, 'the API server answers');
+      if (lastSaid) log.info({}, outageEnds);
       return review.status?.userInfo?.username ?? '';
     } catch (error) {
       if (signal.aborted) break;
       const said = messageOf(error);
-      if (said !== lastSaid)
-        log.error({ err: said, retryInMs: retryMs }, 'not connected to the API server, trying again');
-      lastSaid = said;
+      if (levelOf(error) === 'warn') {
+        if (said !== lastSaid) log.error({ err: said, retryInMs: retryMs }, outageBegins);
+        lastSaid = said;
+      }
       onFailure(said);
       await clock.sleep(retryMs, signal);
     }
@@ -72,11 +74,14 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   const config = configIn(text, configFile);
   const signal = io.stopSignal(); // not earlier: reading a pipe cannot be interrupted
   const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards(config) } : {});
-  const api = createApi({ kubeConfig: loadKubeConfig({ context }) });
+  const outage = createOutage({ clock, log });
+  const api = createApi({ kubeConfig: loadKubeConfig({ context }), outage });
   // It has connections of its own: a Lease is renewed in time, however many other calls wait.
   const leaseApi = createApi({
     kubeConfig: loadKubeConfig({ context }),
     timeoutMs: config.leaderElection.renewDeadline / 2,
+    retry: false,
+    limit: false,
   });
   const metrics = createMetrics();
   const readiness = createReadiness();

@@ -1,5 +1,6 @@
 import { isAfter, linkOf, type Remediation } from '../kube/remediation.ts';
 import type { StoreChange } from '../kube/store.ts';
+import { levelOf } from '../kube/outage.ts';
 import { messageOf } from '../lib/errors.ts';
 import { createQueue, type Queue } from '../lib/queue.ts';
 import { createLock, type Deps } from './context.ts';
@@ -94,7 +95,8 @@ export function createController(deps: ControllerDeps): Controller {
         clock,
         signal,
         handle: (key) => reconcile(...(key.split('/') as [string, string])),
-        onError: (key, error, retryInMs) => log.warn({ key, error: messageOf(error), retryInMs }, 'pass failed'),
+        onError: (key, error, retryInMs, failures) =>
+          log[levelOf(error, failures)]({ key, error: messageOf(error), retryInMs }, 'pass failed'),
       });
       for (const [key, { isOfInterest }] of known) if (isOfInterest) queue.add(key);
       while (!signal.aborted) {

@@ -1,5 +1,6 @@
 import { canBeNudged, inBatches, nudge, stillShort } from '../actions/nudge.ts';
 import type { Reader } from '../kube/api.ts';
+import { levelOf } from '../kube/outage.ts';
 import type { Blocked } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -31,7 +32,7 @@ export async function nudgeUntilPodsAppear({ hand, reader, clock, log }: NudgeDe
       try {
         await nudge(hand, namespace, owner, `${fixUid}-${round}`);
       } catch (error) {
-        if (!hasMoved(error)) log.warn({ namespace, ...owner, error: messageOf(error) }, 'nudge failed');
+        if (!hasMoved(error)) log[levelOf(error)]({ namespace, ...owner, error: messageOf(error) }, 'nudge failed');
       }
     });
     const pauseMs = pausesMs[round - 1];

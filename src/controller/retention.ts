@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../kube/api.ts';
+import { levelOf } from '../kube/outage.ts';
 import { timeMs } from '../kube/raw.ts';
 import {
   conditionOf,
@@ -80,7 +81,10 @@ export function createRetention({ api, log, current, kept }: RetentionDeps): (no
         gone.push(`${namespace}/${name}`);
       } catch (error) {
         if (isNotFound(error) || isConflict(error)) continue; // already gone, or changed: the watch reports it
-        log.warn({ namespace, name, error: messageOf(error) }, 'finished Remediations not deleted, trying again');
+        log[levelOf(error)](
+          { namespace, name, error: messageOf(error) },
+          'finished Remediations not deleted, trying again',
+        );
         break;
       }
     }

@@ -1,5 +1,6 @@
 import type { WriterRole } from '../actions/action.ts';
 import { type Api, isConflict, isForbidden, isNotFound, type KubeObject } from '../kube/api.ts';
+import { levelOf } from '../kube/outage.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { apiVersionOf } from '../kube/resources.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -96,7 +97,8 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
     try {
       await api.delete({ kind: 'RoleBinding', namespace, name });
     } catch (error) {
-      if (!isNotFound(error)) log.warn({ namespace, name, error: messageOf(error) }, 'rights left to the sweeper');
+      if (!isNotFound(error))
+        log[levelOf(error)]({ namespace, name, error: messageOf(error) }, 'rights left to the sweeper');
     }
   }
 

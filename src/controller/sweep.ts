@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../kube/api.ts';
+import { levelOf } from '../kube/outage.ts';
 import { timeMs } from '../kube/raw.ts';
 import { phaseOf, type Remediation } from '../kube/remediation.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -54,7 +55,7 @@ export function createSweeper({
       log.info({ namespace, name }, 'left-over rights removed');
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error))
-        log.warn({ namespace, name, error: messageOf(error) }, 'left-over rights not removed');
+        log[levelOf(error)]({ namespace, name, error: messageOf(error) }, 'left-over rights not removed');
     }
   }
 
@@ -69,7 +70,7 @@ export function createSweeper({
           for (const binding of found.filter((one) => isMinted(one, own))) await sweepOne(binding, nowMs);
         });
       } catch (error) {
-        log.warn({ namespace, error: messageOf(error) }, 'sweep failed');
+        log[levelOf(error)]({ namespace, error: messageOf(error) }, 'sweep failed');
       }
     }
   };

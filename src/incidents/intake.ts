@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import type { OwnerResolver, Root } from '../kube/owners.ts';
+import { levelOf } from '../kube/outage.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
@@ -140,7 +141,8 @@ export function createIntake(deps: IntakeDeps) {
     signal: deps.signal,
     concurrency: 8,
     handle: take,
-    onError: (of, error) => log.warn({ of, err: messageOf(error) }, 'owner could not be read, trying again'),
+    onError: (of, error, _, failures) =>
+      log[levelOf(error, failures)]({ of, err: messageOf(error) }, 'owner could not be read, trying again'),
   });
 
   /** A list repeats what was counted and recorded before. That is not news, whenever we happen to start. */

@@ -3,6 +3,7 @@ import { isWatched } from '../config/selection.ts';
 import type { HealthSubject } from '../diagnosis/health.ts';
 import type { LiveHealth } from '../health/trouble.ts';
 import type { Api } from '../kube/api.ts';
+import { levelOf } from '../kube/outage.ts';
 import type { OwnerResolver } from '../kube/owners.ts';
 import type { Term } from '../kube/lease.ts';
 import { isBeingFixed, type Remediation } from '../kube/remediation.ts';
@@ -178,7 +179,8 @@ export function createTracker(deps: TrackerDeps): Tracker {
       // Incidents that are not recorded yet come first, however many are open.
       isUrgent: (key) => episodes.holderOf(key) === undefined,
       handle: pass,
-      onError: (key, error, retryInMs) => log.warn({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
+      onError: (key, error, retryInMs, failures) =>
+        log[levelOf(error, failures)]({ key, err: messageOf(error), retryInMs }, 'incident pass failed'),
     });
     const own = { queue, readings, open };
     leading = own;

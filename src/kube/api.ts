@@ -50,6 +50,8 @@ export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
+  /** It is part of an outage that was logged: a line of its own would say nothing new. */
+  isSaid = false;
   constructor(message: string, code: number, reason: string, retryAfterMs?: number) {
     super(redact(message)); // the server quotes values that it refuses, and this is logged and recorded
     this.code = code;
@@ -61,7 +63,17 @@ export class ApiError extends Error {
 /** No answer: refused, reset, timed out, not a TLS peer we trust. It is unknown whether a write arrived. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
+  /** As in ApiError. */
+  isSaid = false;
 }
+
+/** The server has not looked at the request, and asks to repeat it: 429, or 503 with the time to wait. */
+export const isRefusedUnprocessed = (error: unknown): error is ApiError =>
+  hasCode(error, 429) || (hasCode(error, 503) && (error as ApiError).retryAfterMs !== undefined);
+
+/** Nobody answered, or only something between us and the server did, or the server was too busy. */
+export const isUnserved = (error: unknown): error is ApiError | Unreachable =>
+  error instanceof Unreachable || (error instanceof ApiError && [429, 502, 503, 504].includes(error.code));
 
 export const hasCode = (error: unknown, code: number): boolean => error instanceof ApiError && error.code === code;
 /** The reason of a 404 that does not mean "this object is missing". */

@@ -142,6 +142,8 @@ export interface Call {
   onBytes?(bytes: number): void;
   /** Called immediately before the request is sent. When it throws, nothing is sent, and the call throws the same. */
   check?(): void;
+  /** For lines(): called when the server has accepted the request. */
+  onOpen?(): void;
 }
 
 interface TransportDeps {
@@ -154,9 +156,9 @@ interface TransportDeps {
 
 export interface Transport {
   /** The decoded answer. Throws ApiError or Unreachable or what the call's check throws, nothing else. */
-  answer<T>(call: Call): Promise<T>;
+  answer<T>(call: Call, longestMs?: number): Promise<T>;
   /** The answer as text, for answers that are not JSON. Throws as answer() does. */
-  text(call: Call, longestMs: number): Promise<string>;
+  text(call: Call, longestMs?: number): Promise<string>;
   /**
    * The answer's lines as they come; ends when the server ends it or the signal aborts. Of a line that is too long only
    * the beginning is given. Throws as answer() does.
@@ -195,16 +197,18 @@ export function createTransport({ server, agents, identity, timeoutMs }: Transpo
     return error instanceof ApiError || error instanceof Unreachable ? error : noAnswer(server, error, longestMs);
   };
 
-  const text = (call: Call, longestMs: number): Promise<string> =>
-    open(call, AbortSignal.timeout(longestMs), 'calls')
+  const text = (call: Call, longestMs = timeoutMs): Promise<string> =>
+    open(call, AbortSignal.timeout(Math.ceil(longestMs)), 'calls')
       .then(({ body }) => textWithin(call, body))
       .catch((error: unknown) => Promise.reject(known(error, longestMs)));
 
-  const answer = async <T>(call: Call): Promise<T> => decoded(server, await text(call, timeoutMs)) as T;
+  const answer = async <T>(call: Call, longestMs = timeoutMs): Promise<T> =>
+    decoded(server, await text(call, longestMs)) as T;
 
   async function* lines(call: Call, signal: AbortSignal): AsyncGenerator<unknown> {
     try {
       const { body } = await open(call, signal, 'streams');
+      call.onOpen?.();
       for await (const line of linesOf(body, longestObjectBytes))
         yield line instanceof LongLine ? line : decoded(server, line);
     } catch (error) {

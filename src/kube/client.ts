@@ -1,3 +1,5 @@
+import { createBucket } from '../lib/bucket.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import {
   type Api,
   ApiError,
@@ -23,7 +25,9 @@ import {
 } from './client-credentials.ts';
 import { badAnswer, type Call, createTransport, cut, LongLine, type Transport } from './client-transport.ts';
 import { type AskForPage, collect, identityInHead, longestObjectBytes, pagesOf, TooLarge } from './bounds.ts';
+import type { Outage } from './outage.ts';
 import { apiVersionOf, type Kind, pathOf, type Ref, resources } from './resources.ts';
+import { patientTransport } from './retry.ts';
 
 /** The path of one object. An empty name would mean the whole collection, and ".." another path: both are refused. */
 export function objectPath({ kind, namespace, name, subresource }: Ref): string {
@@ -45,8 +49,16 @@ function mustBeName(what: string, value: string): void {
 
 export interface ApiOptions {
   kubeConfig: KubeCredentials;
-  /** The limit for a whole ordinary call: credentials, connection, answer. */
+  /** The limit for a whole ordinary call: credentials, connection, answer, and the pauses before it is repeated. */
   timeoutMs?: number;
+  /** False: what the server refuses unprocessed, and a read that failed, is not repeated. */
+  retry?: boolean;
+  /** False: requests are sent as they come, however many. */
+  limit?: boolean;
+  /** Hears what becomes of every request, those of all withToken() identities included. */
+  outage?: Outage;
+  clock?: Clock;
+  random?: () => number;
   /** The field manager under which the API server records our writes. */
   manager?: string;
 }
@@ -66,17 +78,29 @@ const patchContentTypes: Record<PatchType, string> = {
   merge: 'application/merge-patch+json',
 };
 
-export function createApi({ kubeConfig, timeoutMs = 15_000, manager }: ApiOptions): ClosableApi {
+/** Keeps a storm of failures from becoming the server's. All identities share it; a watch counts when it opens. */
+const usualLimit = { perSecond: 50, burst: 100 };
+
+export function createApi(options: ApiOptions): ClosableApi {
+  const { kubeConfig, timeoutMs = 15_000, retry = true, limit = true, outage, manager } = options;
+  const { clock = systemClock, random = Math.random } = options;
   const { address: server, proxy } = serverOf(kubeConfig);
   const agents = createAgents(proxy);
+  const closing = new AbortController();
+  const bucket = limit ? createBucket({ clock, ...usualLimit }) : undefined;
+  const patience = { clock, random, retry, limit: bucket, outage, timeoutMs, closed: closing.signal };
   const as = (identity: GetIdentity): Api =>
     apiOver({
       server,
       ...(manager && { manager }),
-      transport: createTransport({ server, agents, identity, timeoutMs }),
+      transport: patientTransport(createTransport({ server, agents, identity, timeoutMs }), patience),
       withToken: (token) => as(tokenIdentity(kubeConfig, token)),
     });
-  return { ...as(identityOf(kubeConfig)), close: () => agents.close() };
+  async function close(): Promise<void> {
+    closing.abort();
+    await agents.close();
+  }
+  return { ...as(identityOf(kubeConfig)), close };
 }
 
 interface Parts {

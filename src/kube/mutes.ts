@@ -5,6 +5,7 @@ import { globMatches } from '../lib/glob.ts';
 import { sameValue } from '../lib/hash.ts';
 import type { Log } from '../lib/log.ts';
 import { type Api, isConflict, type KubeObject } from './api.ts';
+import { levelOf } from './outage.ts';
 
 /** The ConfigMap that holds the mutes, in tapfix's own namespace. It is the only ConfigMap that the watcher writes. */
 export const mutesName = 'tapfix-mutes';
@@ -90,8 +91,9 @@ export function createMutes({ api, clock, log, namespace }: MutesDeps): Mutes {
         learn((await read())?.mutes ?? []);
         isSaid = false;
       } catch (error) {
-        if (!isSaid) log.warn({ reason: messageOf(error) }, 'mutes not read');
-        isSaid = true;
+        const level = isSaid ? 'debug' : levelOf(error);
+        log[level]({ reason: messageOf(error) }, 'mutes not read');
+        isSaid ||= level === 'warn';
       }
     },
     async set(mute) {

@@ -8,6 +8,7 @@ import {
   ApiError,
   hasCode,
   isForbidden,
+  isUnserved,
   type KubeObject,
   type Page,
   Unreachable,
@@ -71,7 +72,7 @@ function createGuard(log: Log, about: object): Guard {
   };
 }
 
-interface OutageDeps {
+interface FailuresDeps {
   clock: Clock;
   log: Log;
   random: () => number;
@@ -80,7 +81,7 @@ interface OutageDeps {
   onOver?(): void;
 }
 
-interface Outage {
+interface Failures {
   /** Records one more failure; returns how long to wait. */
   failed(error: unknown): number;
   /** The server no longer knows our resourceVersion; returns how long to wait before listing again. */
@@ -94,6 +95,15 @@ interface Outage {
 /** A server may ask for a pause, but not for an unlimited one. */
 const longestPauseMs = 60_000;
 
+/** The pause that the server asked for, and a little more: those who wait together do not all ask at once. */
+const askedPauseMs = (error: unknown, random: () => number): number | undefined =>
+  error instanceof ApiError && error.retryAfterMs !== undefined
+    ? Math.min(error.retryAfterMs, longestPauseMs) * (1 + random() / 10)
+    : undefined;
+
+/** A watch that is not served for longer, while others are, has a trouble of its own. */
+const longestUnservedMs = 30_000;
+
 /**
  * Whether it may be over as soon as another watch reaches the server. That is not so for a pause that the server asked
  * for, nor for a missing right.
@@ -101,15 +111,24 @@ const longestPauseMs = 60_000;
 const isDown = (error: unknown): boolean =>
   error instanceof Unreachable || (error instanceof ApiError && error.code >= 500 && error.retryAfterMs === undefined);
 
-/** Counts failures in a row, and logs only the first and the end: an outage is two lines, however long it lasts. */
-function createOutage({ clock, log, random, about, onOver }: OutageDeps): Outage {
+/**
+ * Counts failures in a row. What keeps this watch alone from working is two log lines, its beginning and its end,
+ * however long it lasts. An outage of the server itself is logged elsewhere, once for all watches: see outage.ts.
+ */
+function countFailures({ clock, log, random, about, onOver }: FailuresDeps): Failures {
   let failures = 0;
   let expiries = 0;
   let sinceMs = 0;
+  let isLogged = false;
+
+  /** A watch that the server does not serve is opened again and again; most often it works soon. */
+  const isWorthALine = (error: unknown): boolean =>
+    !isUnserved(error) || (!error.isSaid && clock.now() - sinceMs >= longestUnservedMs);
 
   function over(): void {
     if (failures === 0) return;
-    log.info({ ...about, failures, downMs: clock.now() - sinceMs }, 'watch is back');
+    log[isLogged ? 'info' : 'debug']({ ...about, failures, downMs: clock.now() - sinceMs }, 'watch is back');
+    isLogged = false;
     failures = 0;
     onOver?.();
   }
@@ -118,11 +137,12 @@ function createOutage({ clock, log, random, about, onOver }: OutageDeps): Outage
     failed(error) {
       failures += 1;
       if (failures === 1) sinceMs = clock.now();
-      const asked = error instanceof ApiError ? Math.min(error.retryAfterMs ?? 0, longestPauseMs) : 0;
-      const retryInMs = Math.max(backoffMs(failures, random), asked);
+      const retryInMs = askedPauseMs(error, random) ?? backoffMs(failures, random);
       const fields = { ...about, error: messageOf(error), retryInMs: Math.round(retryInMs) };
-      if (failures === 1) log.warn(fields, 'watch is broken');
-      else log.debug(fields, 'watch is still broken');
+      if (!isLogged && isWorthALine(error)) {
+        isLogged = true;
+        log.warn(fields, 'watch is broken');
+      } else log.debug(fields, 'watch is still broken');
       return retryInMs;
     },
     expired(error) {
@@ -213,7 +233,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   const { api, clock, log, kind, namespace, random = Math.random, deadAfterMs = 90_000 } = deps;
   const about = namespace === undefined ? { kind } : { kind, namespace };
   const selector: Record<string, string> = deps.fieldSelector ? { fieldSelector: deps.fieldSelector } : {};
-  const outage = createOutage({ clock, log, random, about, onOver: () => deps.reconnected?.again() });
+  const failures = countFailures({ clock, log, random, about, onOver: () => deps.reconnected?.again() });
   const guard = createGuard(log, about);
   const contact = createContact(clock);
   let synced = false;
@@ -247,7 +267,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
       if (metadata.continue) await nextTurn();
     }
     synced = true;
-    outage.listed();
+    failures.listed();
     guard('onList', () => deps.onList(views));
     return first ?? '';
   }
@@ -281,7 +301,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   /** A server that ends a watch in good order is alive. */
   function endedAsAsked(): void {
     heard();
-    outage.delivers();
+    failures.delivers();
   }
 
   async function endWhenDead(connection: AbortController, openedAtMs: number): Promise<void> {
@@ -295,7 +315,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   function take({ type, object }: WatchLine): void {
     if (type === 'ERROR') throw errorOfStatus(object);
     heard();
-    outage.delivers();
+    failures.delivers();
     if (type === 'TOO LARGE') skipped(object);
     if (type !== 'BOOKMARK') tell(type, object);
     version = object.metadata?.resourceVersion || version;
@@ -323,9 +343,9 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
 
   function pauseAfter(error: unknown): number {
     if (error instanceof TooLarge) version = undefined; // what follows this version cannot be read: list instead
-    if (!refusesVersion(error)) return outage.failed(error);
+    if (!refusesVersion(error)) return failures.failed(error);
     version = undefined;
-    return outage.expired(error);
+    return failures.expired(error);
   }
 
   /** Waits until the pause ends, or until another watch gets an answer from the server that gave us no good one. */

@@ -7,7 +7,8 @@ export interface QueueDeps {
   clock: Clock;
   /** One pass. It never runs twice at the same time for one key. If it throws, the queue backs off and tries again. */
   handle(key: string): Promise<Outcome>;
-  onError(key: string, error: unknown, retryInMs: number): void;
+  /** `failures`: how many passes of this key have failed in a row. */
+  onError(key: string, error: unknown, retryInMs: number, failures: number): void;
   signal: AbortSignal;
   /** Urgent keys go before all others, however long those have waited. Asked when the key is added. */
   isUrgent?(key: string): boolean;
@@ -89,7 +90,7 @@ export function createQueue({
       const failed = (failures.get(key) ?? 0) + 1;
       failures.set(key, failed);
       againInMs = (error as { afterMs?: number } | undefined)?.afterMs ?? backoffMs(failed, random);
-      if (!signal.aborted) onError(key, error, againInMs); // what is cut off when we stop is no failure
+      if (!signal.aborted) onError(key, error, againInMs, failed); // what is cut off when we stop is no failure
     }
     const again = running.get(key);
     running.delete(key);

@@ -2,6 +2,7 @@ import { type Channel, type ChannelName, ChatMoved, type Place } from '../../cha
 import type { Config } from '../../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../../kube/api.ts';
 import { aboutOf, type Notice, type NoticeSpec } from '../../kube/notice.ts';
+import { levelOf } from '../../kube/outage.ts';
 import type { Remediation } from '../../kube/remediation.ts';
 import type { Listener, Store, StoreReader } from '../../kube/store.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -285,7 +286,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     seen.forget(fix.metadata.uid);
   }
 
-  function reportError(key: string, error: unknown, retryInMs: number): void {
+  function reportError(key: string, error: unknown, retryInMs: number, failures: number): void {
+    if (levelOf(error, failures) === 'debug') return log.debug({ notice: key, err: messageOf(error) }, 'message waits');
     const notice = noticeNamed(key);
     const reason = scrub(messageOf(error));
     const delivery = notice && deliveries.of(notice);

@@ -36,6 +36,7 @@ function localTransport(server: Pick<ApiServer, 'handle'>, token: string | undef
     },
     async *lines(call, signal) {
       const { lines } = await ask(call, signal);
+      call.onOpen?.();
       for await (const line of lines ?? []) {
         if (signal.aborted) return;
         yield copied(line);

@@ -308,7 +308,7 @@ const answers: { name: string; step: Step; want: Partial<ApiError>; says: RegExp
 
 for (const { name, step, want, says } of answers) {
   test(name, async (t) => {
-    const { server, api } = await rig(t);
+    const { server, api } = await rig(t, { retry: false });
     server.script(step);
     const error = await api.get({ kind: 'Namespace', name: 'shop' }).catch((caught: unknown) => caught);
     assert.ok(error instanceof ApiError, String(error));
@@ -332,7 +332,7 @@ const faults: { name: string; step: Step; says: RegExp; timeoutMs?: number }[] =
 
 for (const { name, step, says, timeoutMs } of faults) {
   test(`${name} is Unreachable, in one sentence with the address and the cause`, async (t) => {
-    const { server, api } = await rig(t, timeoutMs === undefined ? {} : { timeoutMs });
+    const { server, api } = await rig(t, { retry: false, ...(timeoutMs !== undefined && { timeoutMs }) });
     server.script(step);
     const error = await api.get({ kind: 'Namespace', name: 'shop' }).catch((caught: unknown) => caught);
     assert.ok(error instanceof Unreachable, String(error));
@@ -401,7 +401,7 @@ describe('logs', () => {
     [500, 'InternalError'],
   ] as const)
     test(`${code}: that it cannot be read is told`, async (t) => {
-      const { server, api } = await rig(t);
+      const { server, api } = await rig(t, { retry: false });
       server.script(refusal(code, reason, 'no'));
       await assert.rejects(api.podLog(pod, options), { name: 'ApiError', code });
     });

@@ -35,7 +35,7 @@ export async function watchRig(
   steps: readonly Step[],
   over: Partial<WatchDeps<string>> = {},
 ): Promise<WatchRig> {
-  const { server, api } = await rig(t);
+  const { server, api } = await rig(t, { retry: false }); // what is repeated here is repeated by the watch
   const clock = fakeClock();
   const lists: string[][] = [];
   const changes: string[] = [];

@@ -150,21 +150,24 @@ test('a handler that rejects later ends nothing either', async (t) => {
 const listOfB: Step = json(aList([aPod('b')], '30'));
 const expired = refusal(410, 'Expired', 'too old resource version: 10 (20)');
 
-const failures: { name: string; step: Step }[] = [
+/** `isRefused`: the server has looked at it, so this watch alone is broken, and that is logged at once. */
+const failures: { name: string; step: Step; isRefused?: true }[] = [
   { name: 'a reset', step: reset() },
-  { name: '403', step: refusal(403, 'Forbidden', 'no') },
+  { name: '403', step: refusal(403, 'Forbidden', 'no'), isRefused: true },
   { name: '429', step: refusal(429, 'TooManyRequests', 'slow down', { 'retry-after': '1' }) },
-  { name: '500', step: refusal(500, 'InternalError', 'oh') },
+  { name: '500', step: refusal(500, 'InternalError', 'oh'), isRefused: true },
   { name: '503', step: page('upstream down', 503) },
   { name: 'a page in place of lines', step: page('<html>\nlogin\n</html>') },
   { name: 'a line of garbage', step: stream(['garbage\n']) },
   { name: 'a truncated line', step: stream(['{"type":"ADDED","object":{"metadata":{"resourceVersion":"99"']) },
-  { name: 'an ERROR line', step: lines([errorLine(500, 'etcd is sad')]) },
+  { name: 'an ERROR line', step: lines([errorLine(500, 'etcd is sad')]), isRefused: true },
   { name: 'a watch that ends as soon as it begins', step: lines([]) },
 ];
 
-for (const { name, step } of failures) {
-  test(`${name} is survived: back off, go on from the last version, say so in two lines`, async (t) => {
+const inTwoLines = ['warn: watch is broken', 'info: watch is back'];
+
+for (const { name, step, isRefused } of failures) {
+  test(`${name} is survived: back off, go on from the last version, say so in two lines or none`, async (t) => {
     const { asked, changes, lists, told, until } = await watchRig(t, [
       listOfA,
       step,
@@ -176,20 +179,44 @@ for (const { name, step } of failures) {
     assert.deepEqual(asked(), ['list', 'watch 10', 'watch 10', 'watch 10', 'watch 10']);
     assert.deepEqual(changes, ['+b']);
     assert.equal(lists.length, 1);
-    assert.deepEqual(told(), ['warn: watch is broken', 'info: watch is back']);
+    assert.deepEqual(told(), isRefused ? inTwoLines : []);
   });
 }
 
-for (const { name, step } of failures.slice(0, 6)) {
+for (const { name, step, isRefused } of failures.slice(0, 6)) {
   test(`${name} on the list is survived`, async (t) => {
     const { asked, lists, told, watch, until } = await watchRig(t, [step, step, listOfA, lines([], 'stay')]);
     await until(() => asked().length === 4);
     assert.deepEqual(asked(), ['list', 'list', 'list', 'watch 10']);
     assert.deepEqual(lists, [['a']]);
     assert.equal(watch.synced(), true);
-    assert.deepEqual(told(), ['warn: watch is broken', 'info: watch is back']);
+    assert.deepEqual(told(), isRefused ? inTwoLines : []);
   });
 }
+
+test('a watch that is not served for half a minute, while no outage is known, says so in two lines', async (t) => {
+  const busy = refusal(429, 'TooManyRequests', 'slow down', { 'retry-after': '1' });
+  const { told, changes, until } = await watchRig(t, [
+    listOfA,
+    ...Array<Step>(32).fill(busy),
+    lines([added('b', '11')], 'stay'),
+  ]);
+  await until(() => changes.length === 1);
+  assert.deepEqual(told(), inTwoLines);
+});
+
+test('a pause that the server asks for is kept, each time anew, and does not grow', async (t) => {
+  const busy = refusal(429, 'TooManyRequests', 'slow down', { 'retry-after': '2' });
+  const { clock, changes, until } = await watchRig(t, [
+    listOfA,
+    ...Array<Step>(8).fill(busy),
+    lines([added('b', '11')], 'stay'),
+  ]);
+  const startMs = clock.now();
+  await until(() => changes.length === 1);
+  const tookMs = clock.now() - startMs;
+  assert.ok(tookMs >= 16_000 && tookMs < 20_000, `${tookMs} ms`);
+});
 
 const expiries: { name: string; step: Step }[] = [
   { name: '410 as an answer', step: expired },
@@ -245,7 +272,7 @@ test('a server that is gone and comes back is found again', async (t) => {
   const { server, told, changes, until } = await watchRig(t, [listOfA, lines([added('b', '11')], 'stay')]);
   await until(() => changes.length === 1);
   await server.close();
-  await until(() => told().length === 1);
+  await until(() => told().length === 1); // nobody else is there to speak of an outage
   const again = await scriptedServer({ port: Number(new URL(server.url).port) });
   t.after(() => again.close());
   again.script(lines([added('c', '12')], 'stay'));
@@ -278,7 +305,10 @@ test('a connection without a sign of life is given up and opened anew', async (t
   await clock.advance(11_000);
   await until(() => changes.length === 2);
   assert.deepEqual(asked(), ['list', 'watch 10', 'watch 15']);
-  assert.match(String(logged.find(({ level }) => level === 'warn')?.fields['error']), /nothing heard for 90 s/);
+  assert.match(
+    String(logged.find(({ message }) => message === 'watch is still broken')?.fields['error']),
+    /nothing heard for 90 s/,
+  );
   await until(() => server.openConnections() <= 2);
 });
 
