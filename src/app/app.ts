@@ -8,12 +8,13 @@ import { createFeed, type Feed } from '../kube/feed.ts';
 import { isCleared, isProposedFrom, type Remediation, viewRemediation } from '../kube/remediation.ts';
 import { createStore, type Store } from '../kube/store.ts';
 import { createReconnectSignal, type ReconnectSignal } from '../kube/watch.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, inTime } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { ping } from '../ops/heartbeat.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Readiness } from '../ops/readiness.ts';
 import { runControllerRole } from './controller-role.ts';
+import { createHistoryKeeper } from './history-keeper.ts';
 import { endInTime, everyMinute, graceMs } from './stop.ts';
 import { createWatchRegistry, type WatchRegistry } from './watch-registry.ts';
 import { adjustFixWatches, adjustRevisionWatches, fixScopes } from './watch-scopes.ts';
@@ -64,6 +65,8 @@ export interface Ground extends Parts {
   /** One watch that reaches the server again wakes the others. */
   reconnected: ReconnectSignal;
   history: History;
+  /** What earlier processes saw is in it, or could not be read in time. No fix is derived before. */
+  historyIsKnown: Promise<void>;
   /** Every Remediation that is watched, and the watches that bring them. */
   fixes: { store: Store<Remediation>; feed: Feed<Remediation> };
   /**
@@ -74,6 +77,9 @@ export interface Ground extends Parts {
   watchRegistry: WatchRegistry;
 }
 
+/** A server that is slow with it is not waited for: what is kept is then read with the first write. */
+const longestLoadMs = 5_000;
+
 /** The composition root, in flow order. Resolves when the signal aborts: whether all that was under way ended in time. */
 export async function runTapfix(parts: Parts): Promise<boolean> {
   const { role, api, clock, log, current, ownNamespace, metrics, readiness, signal } = parts;
@@ -81,10 +87,29 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
   const scopes = fixScopes(current(), ownNamespace);
   const store = createStore<Remediation>({ clock, keysOf: ({ spec }) => [spec.incident.key] });
   const feed = createFeed({ api, clock, log, reconnected, kind: 'Remediation', scopes, view: viewRemediation, store });
+  const history = createHistory();
+  const keepers = (['watcher', 'controller'] as const)
+    .filter((one) => role === 'all' || role === one)
+    .map((one) =>
+      createHistoryKeeper({
+        api,
+        clock,
+        log,
+        namespace: ownNamespace,
+        role: one,
+        history,
+        // With both roles in one process, what any watcher wrote does not get into what the controllers believe.
+        believes: one === 'controller' || role === 'watcher',
+        heardMs: () => clock.now() - ground.watchRegistry.silentMs('revisions'),
+      }),
+    );
   const ground: Ground = {
     ...parts,
     reconnected,
-    history: createHistory(),
+    history,
+    historyIsKnown: inTime({ clock, ms: longestLoadMs, late: undefined }, async () => {
+      await Promise.all(keepers.map((keeper) => keeper.load()));
+    }),
     fixes: { store, feed },
     isOurs: (fix) =>
       isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) || isProposedFrom(fix, ownNamespace),
@@ -97,18 +122,20 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
   });
   if (role !== 'controller') loops.push(...runWatcherRole(ground));
   if (role !== 'watcher') loops.push(...runControllerRole(ground));
-  adjustRevisionWatches(ground);
+  adjustRevisionWatches(ground, ground.historyIsKnown);
   // Last: every listener is there by now.
-  for (const [index, scope] of scopes.entries()) ground.watchRegistry.open('remediations', scope, feed.watches[index]!);
+  for (const [index, scope] of scopes.entries())
+    ground.watchRegistry.open('remediations', scope, feed.watches[index]!, ground.historyIsKnown);
   parts.reloads?.subscribe(() => store.repeat()); // whose they are, and what may be done, may have changed
   loops.push(
+    ...keepers.map((keeper) => keeper.run(signal)),
     everyMinute({ clock, log, signal }, async () => {
       adjustFixWatches(ground); // a fix that was under way in a namespace we no longer watch may be over
       await feed.recheck((fix) => !isCleared(fix));
     }),
   );
   parts.onWatching?.();
-  const inTime = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal);
-  if (!inTime) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
-  return inTime;
+  const hasEnded = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal);
+  if (!hasEnded) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
+  return hasEnded;
 }

@@ -212,12 +212,12 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
   notices.subscribe(outbox.listeners.notices);
   notices.subscribe(reminders.listener);
   notices.subscribe(selfWatch.listener);
-  /** Mutes are known, or could not be read, before anything is looked at: a restart must not forget them. */
-  const mutesAreKnown = mutes.load();
+  /** Mutes and history are known, or could not be read, before anything is looked at: a restart must not forget them. */
+  const pastIsKnown = Promise.all([mutes.load(), ground.historyIsKnown]).then(() => undefined);
   watchRegistry.open('notices', ownNamespace, noticeFeed.watches[0]!);
   for (const [name, watch] of Object.entries(source.ofCluster()))
-    watchRegistry.open(name, undefined, watch, mutesAreKnown);
-  adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
+    watchRegistry.open(name, undefined, watch, pastIsKnown);
+  adjustSignalWatches(ground, source, { when: 'start', after: pastIsKnown });
   // A press made while we were down must find its card: nothing is received before everything is listed.
   const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed]);
   channelRegistry.start(handlers, listed);
