@@ -45,6 +45,7 @@ interface Shard {
 }
 
 const everyMs = 60_000;
+const mostTries = 3;
 
 export function createHistoryKeeper({
   api,
@@ -89,8 +90,9 @@ export function createHistoryKeeper({
     return now.some((one) => isWorthWriting(written.get(one.uid), isLast ? { ...one, isRunning: false } : one));
   }
 
-  async function write(shard: Shard, all: readonly RunningRevision[], isLast: boolean): Promise<void> {
-    const { text, kept } = encodeSeen(all.filter(({ uid }) => belongs(shard, uid)));
+  /** Whoever wrote in between was the leader before us, or is the one after us: what they wrote is kept. */
+  async function write(shard: Shard, isLast: boolean, tried = 1): Promise<void> {
+    const { text, kept } = encodeSeen(history.seen(heardMs()).filter(({ uid }) => belongs(shard, uid)));
     if (shard.version === undefined || !hasChanged(shard, kept, isLast) || !mayWrite()) return;
     const body = { metadata: { resourceVersion: shard.version }, data: { [historyKey]: text } };
     try {
@@ -100,6 +102,9 @@ export function createHistoryKeeper({
     } catch (error) {
       shard.version = undefined; // whatever became of it is read before the next write
       if (!isConflict(error)) throw error;
+      if (tried === mostTries) return;
+      await read(shard);
+      await write(shard, isLast, tried + 1);
     }
   }
 
@@ -123,14 +128,11 @@ export function createHistoryKeeper({
     isSaid.missing = missing.length > 0;
   }
 
-  async function save(isLast: boolean): Promise<void> {
-    if (shards.some(({ version }) => version === undefined))
-      await forEach('read', async (shard) => {
-        if (shard.version === undefined) await read(shard);
-      });
-    const all = history.seen(heardMs());
-    await forEach('written', (shard) => write(shard, all, isLast));
-  }
+  const save = (isLast: boolean): Promise<void> =>
+    forEach('written', async (shard) => {
+      if (shard.version === undefined) await read(shard);
+      await write(shard, isLast);
+    });
 
   return {
     load: () => forEach('read', read),

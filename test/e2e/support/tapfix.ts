@@ -174,6 +174,8 @@ export interface Running {
   log(): string;
   /** SIGKILL, as a machine dies. */
   kill(): Promise<void>;
+  /** SIGTERM, as the kubelet ends it. */
+  stop(): Promise<void>;
 }
 
 export interface StartOptions {
@@ -203,6 +205,10 @@ export async function startProcess({ role, kubeconfig, config, token = botToken 
     log: () => text,
     async kill() {
       child.kill('SIGKILL');
+      await ended;
+    },
+    async stop() {
+      child.kill('SIGTERM');
       await ended;
     },
   };
