@@ -9,12 +9,13 @@ import type { Election, LeaseView, Term } from '../kube/lease.ts';
 import { isCleared, isProposedFrom, type Remediation, viewRemediation } from '../kube/remediation.ts';
 import { createStore, type Store } from '../kube/store.ts';
 import { createReconnectSignal, type ReconnectSignal } from '../kube/watch.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, inTime } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { ping } from '../ops/heartbeat.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Check, Readiness } from '../ops/readiness.ts';
 import { createControllerRole } from './controller-role.ts';
+import { createHistoryKeeper, type HistoryKeeper } from './history-keeper.ts';
 import { endInTime, everyMinute, graceMs, releaseMs } from './stop.ts';
 import { createWatchRegistry, type WatchRegistry } from './watch-registry.ts';
 import { adjustFixWatches, adjustRevisionWatches, fixScopes } from './watch-scopes.ts';
@@ -77,6 +78,10 @@ export interface Ground extends Parts {
   /** One watch that reaches the server again wakes the others. */
   reconnected: ReconnectSignal;
   history: History;
+  /** Each role keeps what it saw: the controller must not believe the watcher. */
+  keepers: Readonly<Record<RoleName, HistoryKeeper>>;
+  /** Resolves when the history knows what earlier processes saw, or that could not be read in time. No fix is derived before. */
+  historyIsKnown: Promise<void>;
   /** Every Remediation that is watched, and the watches that bring them. */
   fixes: { store: Store<Remediation>; feed: Feed<Remediation> };
   /**
@@ -87,6 +92,9 @@ export interface Ground extends Parts {
   watchRegistry: WatchRegistry;
 }
 
+/** A server that is slow with it is not waited for: what is kept is then read with the first write. */
+const longestLoadMs = 5_000;
+
 /** The composition root, in flow order. Resolves when the signal aborts: whether all that was under way ended in time. */
 export async function runTapfix(parts: Parts): Promise<boolean> {
   const { role, api, clock, log, current, ownNamespace, metrics, readiness, signal } = parts;
@@ -94,10 +102,30 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
   const scopes = fixScopes(current(), ownNamespace);
   const store = createStore<Remediation>({ clock, keysOf: ({ spec }) => [spec.incident.key] });
   const feed = createFeed({ api, clock, log, reconnected, kind: 'Remediation', scopes, view: viewRemediation, store });
+  const history = createHistory();
+  const keeperOf = (name: RoleName): HistoryKeeper =>
+    createHistoryKeeper({
+      api,
+      clock,
+      log,
+      namespace: ownNamespace,
+      role: name,
+      history,
+      stableForMs: () => current().recovery.stableFor,
+      // With both roles in one process, what any watcher wrote does not get into what the controllers believe.
+      believes: name === 'controller' || role === 'watcher',
+      heardMs: () => clock.now() - ground.watchRegistry.silentMs('revisions'),
+    });
+  const keepers = { watcher: keeperOf('watcher'), controller: keeperOf('controller') };
+  const roles = (['watcher', 'controller'] as const).filter((name) => role === 'all' || role === name);
   const ground: Ground = {
     ...parts,
     reconnected,
-    history: createHistory(),
+    history,
+    keepers,
+    historyIsKnown: inTime({ clock, ms: longestLoadMs, late: undefined }, async () => {
+      await Promise.all(roles.map((name) => keepers[name].load()));
+    }),
     fixes: { store, feed },
     isOurs: (fix) =>
       isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) || isProposedFrom(fix, ownNamespace),
@@ -108,11 +136,12 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     adjustFixWatches(ground); // first: a namespace is not watched for failures before its Remediations are known
     adjustRevisionWatches(ground);
   });
-  if (role !== 'controller') loops.push(...play(ground, 'watcher', createWatcherRole(ground)));
-  if (role !== 'watcher') loops.push(...play(ground, 'controller', createControllerRole(ground)));
-  adjustRevisionWatches(ground);
+  for (const name of roles)
+    loops.push(...play(ground, name, name === 'watcher' ? createWatcherRole(ground) : createControllerRole(ground)));
+  adjustRevisionWatches(ground, ground.historyIsKnown);
   // Last: every listener is there by now.
-  for (const [index, scope] of scopes.entries()) ground.watchRegistry.open('remediations', scope, feed.watches[index]!);
+  for (const [index, scope] of scopes.entries())
+    ground.watchRegistry.open('remediations', scope, feed.watches[index]!, ground.historyIsKnown);
   parts.reloads?.subscribe(() => store.repeat()); // whose they are, and what may be done, may have changed
   loops.push(
     everyMinute({ clock, log, signal }, async () => {
@@ -121,20 +150,23 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     }),
   );
   parts.onWatching?.();
-  const inTime = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal, graceMs + releaseMs);
-  if (!inTime) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
-  return inTime;
+  const hasEnded = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal, graceMs + releaseMs);
+  if (!hasEnded) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
+  return hasEnded;
 }
 
 /** Every replica watches. With an election it leads while it holds the Lease, and otherwise follows. */
-function play({ elections, clock, metrics, readiness, signal }: Ground, name: RoleName, role: Role): Promise<void>[] {
+function play(ground: Ground, name: RoleName, role: Role): Promise<void>[] {
+  const { api, elections, clock, metrics, readiness, signal } = ground;
+  const lead = (term: Term): Promise<void>[] => [
+    ...role.lead(term),
+    ground.keepers[name].run(term.signal, api.guardedBy(term.mustLead)),
+  ];
   const election = elections?.[name];
-  const alone: Term = { signal, isTakeover: false, mustLead: () => undefined };
-  if (!election) return [...role.follow(), ...role.lead(alone)];
+  if (!election) return [...role.follow(), ...lead({ signal, isTakeover: false, mustLead: () => undefined })];
   metrics.leader(name, () => election.view().isLeading);
   readiness.set(`leader-${name}`, () => leaderCheck(election.view()));
-  const lead = (term: Term): Promise<boolean> => endInTime(role.lead(term), clock, term.signal);
-  return [...role.follow(), election.run(lead, signal)];
+  return [...role.follow(), election.run((term) => endInTime(lead(term), clock, term.signal), signal)];
 }
 
 /** A follower is ready: it can take over. Without a Lease nobody could lead. */

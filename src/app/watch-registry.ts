@@ -23,6 +23,8 @@ export interface WatchRegistry {
   relist(name: string): void;
   /** How far we see. */
   sights(): Sight[];
+  /** How long ago the last of them heard from the server; 0 if there is none of that name. */
+  silentMs(name: string): number;
   /** Resolves when, after the signal, all of them have ended. */
   ended(): Promise<void>;
 }
@@ -36,12 +38,13 @@ export function createWatchRegistry({ clock, metrics, readiness, signal }: Watch
   const groups = new Map<string, Map<Scope, Running>>();
   const loops = new Set<Promise<void>>();
   const watchesOf = (name: string): Watch[] => [...(groups.get(name)?.values() ?? [])].map(({ watch }) => watch);
+  const silentFor = (name: string): number => Math.max(0, ...watchesOf(name).map((watch) => watch.silentMs()));
 
   /** Readiness wants the first list, the metric shows the silence since. */
   function begin(name: string): Map<Scope, Running> {
     const group = new Map<Scope, Running>();
     groups.set(name, group);
-    const silentMs = (): number => Math.max(0, ...watchesOf(name).map((watch) => watch.silentMs()));
+    const silentMs = (): number => silentFor(name);
     const detail = (): string =>
       Number.isFinite(silentMs()) ? `last heard ${Math.round(silentMs() / 1000)} s ago` : 'not listed yet';
     readiness.set(`watch-${name}`, () => ({
@@ -81,6 +84,7 @@ export function createWatchRegistry({ clock, metrics, readiness, signal }: Watch
     },
     scopesOf: (name) => [...(groups.get(name)?.keys() ?? [])],
     relist: (name) => watchesOf(name).forEach((watch) => watch.relist()),
+    silentMs: silentFor,
     sights: () => [...groups.keys()].flatMap((name) => watchesOf(name).map((watch) => watch.sight())),
     async ended() {
       if (!signal.aborted) await once(signal, 'abort');

@@ -52,11 +52,12 @@ export function adjustFixWatches({ fixes, watchRegistry, current, ownNamespace }
 const isBeingDone = (fix: Remediation): boolean =>
   isBeingFixed(fix) || (phaseOf(fix) === 'Proposed' && fix.spec.approval.state === 'Approved');
 
-export function adjustRevisionWatches(ground: Ground): void {
+/** `after`: at the start, when what earlier processes saw is known. */
+export function adjustRevisionWatches(ground: Ground, after?: Promise<void>): void {
   const { watchRegistry, current, clock } = ground;
   const unseenSinceMs = watchRegistry.scopesOf('revisions').length > 0 ? clock.now() : undefined;
   adjust(watchRegistry, 'revisions', watchScopes(current()), {
-    open: (namespace) => ({ watch: watchRevisions({ ...ground, namespace, unseenSinceMs }) }),
+    open: (namespace) => ({ watch: watchRevisions({ ...ground, namespace, unseenSinceMs }), after }),
   });
 }
 

@@ -272,12 +272,11 @@ export function createWatcherRole(ground: Ground): Role {
 
   function follow(): Promise<void>[] {
     ground.fixes.store.subscribe(hearing(isOurs, tracker.listener));
-    /** Mutes are known, or could not be read, before anything is looked at: a restart must not forget them. */
-    const mutesAreKnown = mutes.load();
+    /** Mutes and history are known, or could not be read, before anything is looked at: a restart must not forget them. */
+    const pastIsKnown = Promise.all([mutes.load(), ground.historyIsKnown]).then(() => undefined);
     watchRegistry.open('notices', ownNamespace, noticeFeed.watches[0]!);
-    for (const [name, one] of Object.entries(source.ofCluster()))
-      watchRegistry.open(name, undefined, one, mutesAreKnown);
-    adjustSignalWatches(ground, source, { when: 'start', after: mutesAreKnown });
+    for (const [name, one] of Object.entries(source.ofCluster())) watchRegistry.open(name, undefined, one, pastIsKnown);
+    adjustSignalWatches(ground, source, { when: 'start', after: pastIsKnown });
     ground.reloads?.subscribe(({ before, now, channels: theirs }) => {
       configured = theirs;
       leading?.use(theirs);

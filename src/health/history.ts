@@ -34,6 +34,8 @@ interface Run {
   /** How many pods it wanted when it last had fewer. A lower wanted number alone is not a recovery. */
   shortAt?: number;
   wasShort: boolean;
+  /** When it was last seen with pods to run. */
+  seenMs: number;
 }
 
 const newRun = (): Run => ({
@@ -42,10 +44,29 @@ const newRun = (): Run => ({
   brokenAfterMs: 0,
   desired: 0,
   wasShort: false,
+  seenMs: 0,
 });
 
+/** The part of what was seen of a revision that cannot be read again. */
+export interface SeenRevision {
+  uid: string;
+  /** The longest times without a break: with all of its pods, and with at least half of them. */
+  wholeMs: number;
+  servingMs: number;
+  brokenAfterMs: number;
+  shortAt?: number;
+  wasShort: boolean;
+  /** When it was last seen with pods to run. */
+  seenMs: number;
+}
+
+/** The same of a revision that may still be running: then its times grow. */
+export interface RunningRevision extends SeenRevision {
+  isRunning: boolean;
+}
+
 /**
- * The revisions that were healthy, as this process saw it. A Deployment without a readiness probe scales its good revision
+ * The revisions that were healthy, as this process saw it, and those before it (restore). A Deployment without a readiness probe scales its good revision
  * to zero as soon as the bad one starts, so "was it healthy" cannot be read afterwards.
  */
 export interface History {
@@ -61,6 +82,10 @@ export interface History {
   /** True if it was seen with fewer pods than it wanted. */
   wasShort(uid: string): boolean;
   forget(uid: string): void;
+  /** Everything that was seen until then, of every revision of which there is something to say. */
+  seen(untilMs: number): RunningRevision[];
+  /** Adds what was seen before this process began, or by another one: of each time the longer one counts. */
+  restore(seen: readonly SeenRevision[]): void;
 }
 
 export const isReplicaSetAvailable = (rs: ReplicaSetView): boolean => rs.desired > 0 && rs.available >= rs.desired;
@@ -94,6 +119,7 @@ export function createHistory(max = 20_000): History {
       if (isServing(replicaSet)) run.serving.sinceMs ??= nowMs;
       else close(run.serving, nowMs);
       run.desired = replicaSet.desired;
+      if (replicaSet.desired > 0) run.seenMs = nowMs;
       runs.set(replicaSet.uid, run);
     },
     blind(fromMs, untilMs) {
@@ -105,7 +131,39 @@ export function createHistory(max = 20_000): History {
     longestServingMs: (uid, nowMs) => lengthOf(runs.get(uid)?.serving ?? never, nowMs),
     wasShort: (uid) => runs.get(uid)?.wasShort ?? false,
     forget: (uid) => void runs.delete(uid),
+    seen: (untilMs) => [...runs.entries()].map(([uid, run]) => seenOf(uid, run, untilMs)).filter(saysSomething),
+    restore(all) {
+      for (const seen of all) {
+        const { uid, shortAt } = seen;
+        const known = runs.get(uid);
+        const run = known ?? newRun();
+        run.whole.longestMs = Math.max(run.whole.longestMs, seen.wholeMs);
+        run.serving.longestMs = Math.max(run.serving.longestMs, seen.servingMs);
+        run.brokenAfterMs = Math.max(run.brokenAfterMs, seen.brokenAfterMs);
+        run.wasShort ||= seen.wasShort;
+        run.seenMs = Math.max(run.seenMs, seen.seenMs);
+        if (!known && shortAt !== undefined) run.shortAt = shortAt; // what this process sees itself is newer
+        runs.set(uid, run);
+      }
+    },
   };
 }
+
+function seenOf(uid: string, { whole, serving, brokenAfterMs, shortAt, wasShort, seenMs }: Run, untilMs: number) {
+  const isRunning = serving.sinceMs !== undefined;
+  const wholeMs = lengthOf(whole, untilMs);
+  return {
+    uid,
+    wholeMs,
+    servingMs: Math.max(wholeMs, lengthOf(serving, untilMs)),
+    brokenAfterMs,
+    ...(shortAt !== undefined && { shortAt }),
+    wasShort,
+    seenMs: isRunning ? Math.max(seenMs, untilMs) : seenMs,
+    isRunning,
+  };
+}
+
+const saysSomething = ({ servingMs, wasShort }: SeenRevision): boolean => servingMs > 0 || wasShort;
 
 const never: Stretch = { longestMs: 0 };

@@ -1,5 +1,6 @@
 import type { Right } from '../actions/action.ts';
 import { protectedLabel } from '../actions/ownership.ts';
+import { historyKey, historyNames, type HistoryRole, mostCharacters } from '../kube/history-maps.ts';
 import { overPhases, remediationStatusSchema } from '../kube/remediation.ts';
 import { accounts, type Install, type Manifest, nameFor, protectedNamespaces, userOf } from './manifest.ts';
 import { declaredRights, writerRoles } from './rights-table.ts';
@@ -73,8 +74,44 @@ const lacksVerb = (what: string, verb: string): string =>
  */
 export function admissionPolicies(install: Install): Manifest[] {
   const ofAccounts = [writerPolicy(install), controllerPolicy(install), retentionPolicy(install)];
-  const policies = [propose, decide, record, acknowledge, status, ...ofAccounts];
+  const policies = [propose, decide, record, acknowledge, status, ...ofAccounts, historyPolicy(install)];
   return policies.flatMap(policyAndBinding);
+}
+
+/**
+ * Each role remembers which revisions were healthy: a fix rests on it, so nobody else writes it. An installer creates the maps
+ * without data, and may label them. Their content has the one key, and a bound.
+ */
+function historyPolicy({ namespace }: Install): Policy {
+  const roles = { watcher: 'observe', controller: 'control' } as const;
+  const name = "object.metadata.?name.orValue('')";
+  const isOf = (role: HistoryRole): string => `${name} in [${quoted(historyNames(role))}]`;
+  const same = (field: string): string =>
+    `object.?${field} == (oldObject == null ? optional.none() : oldObject.?${field})`;
+  return {
+    name: nameFor('tapfix-history', namespace),
+    rules: [{ apiGroups: [''], apiVersions: ['*'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] }],
+    when: {
+      'is-a-history': [`request.namespace == '${namespace}'`, `(${isOf('watcher')} || ${isOf('controller')})`].join(
+        ' && ',
+      ),
+    },
+    variables: { isKept: ['data', 'binaryData', 'immutable'].map(same).join(' && ') },
+    validations: [
+      ...(['watcher', 'controller'] as const).map((role) => ({
+        expression: `variables.isKept || !(${isOf(role)}) || ${holds(roles[role])}`,
+        messageExpression: lacksVerb(`write what the ${role} has seen`, roles[role]),
+      })),
+      {
+        expression: [
+          '!has(object.binaryData)',
+          '!object.?immutable.orValue(false)',
+          `object.?data.orValue({}).all(key, key == '${historyKey}' && object.data[key].size() <= ${mostCharacters})`,
+        ].join(' &&\n'),
+        messageExpression: `'ConfigMap ' + object.metadata.name + ' holds nothing but ${historyKey}, of ${mostCharacters} characters at most'`,
+      },
+    ],
+  };
 }
 
 const isServiceAccount = "request.userInfo.username.startsWith('system:serviceaccount:')";

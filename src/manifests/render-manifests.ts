@@ -4,7 +4,7 @@ import { customResourceDefinitions } from './crd.ts';
 import { defaultNamespace, type Install, type Manifest } from './manifest.ts';
 import { admissionPolicies, stampingPolicy } from './policies.ts';
 import { accessControl } from './rbac.ts';
-import { configMap, deployments, leases, mutesConfigMap, namespaceManifest, serviceAccounts } from './workloads.ts';
+import { configMap, deployments, leases, memoryConfigMaps, namespaceManifest, serviceAccounts } from './workloads.ts';
 
 export const defaults = { namespace: defaultNamespace, image: `localhost/tapfix:${packageJson.version}` };
 
@@ -33,8 +33,8 @@ const files = (install: Install): File[] => [
   },
   {
     name: '30-rbac.yaml',
-    note: 'Who may do what, where /mute is written down, and the Leases that say which replica leads. tapfix-approver is for people: bind it where they may decide. tapfix-logs is for diagnosis.logs: bind it to tapfix-watcher where container logs may be shown. tapfix-configmaps likewise: then cards say who edited a ConfigMap, and when.',
-    objects: [...serviceAccounts(install), ...accessControl(install), mutesConfigMap(install), ...leases(install)],
+    note: 'Who may do what, where tapfix remembers mutes and healthy revisions, and the Leases that say which replica leads. tapfix-approver is for people: bind it where they may decide. tapfix-logs is for diagnosis.logs: bind it to tapfix-watcher where container logs may be shown. tapfix-configmaps likewise: then cards say who edited a ConfigMap, and when.',
+    objects: [...serviceAccounts(install), ...accessControl(install), ...memoryConfigMaps(install), ...leases(install)],
   },
   {
     name: '40-config.yaml',

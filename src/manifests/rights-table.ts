@@ -1,4 +1,5 @@
 import type { Right, WriterRole } from '../actions/action.ts';
+import { historyNames } from '../kube/history-maps.ts';
 import { mutesName } from '../kube/mutes.ts';
 import { group } from '../kube/remediation.ts';
 import { accounts, type ActionRow } from './manifest.ts';
@@ -73,7 +74,7 @@ const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-watcher', group, ['remediations'], ['propose', 'attest', 'approve', 'observe']),
   cluster('tapfix-watcher', group, ['remediations/status'], ['patch']),
   cluster('tapfix-watcher', 'authorization.k8s.io', ['subjectaccessreviews'], ['create']),
-  own('tapfix-watcher', '', ['configmaps'], ['get', 'patch'], [mutesName]),
+  own('tapfix-watcher', '', ['configmaps'], ['get', 'patch'], [mutesName, ...historyNames('watcher')]),
   own('tapfix-watcher', coordination, ['leases'], holdLease, [accounts.watcher]),
   own('tapfix-watcher', group, ['notices'], [...read, 'create', 'patch', 'delete']),
   own('tapfix-watcher', group, ['notices/status'], ['patch']),
@@ -86,6 +87,7 @@ const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-controller', rbac, ['clusterroles'], ['bind'], writerRoles),
   cluster('tapfix-controller', '', ['events'], ['create']),
   own('tapfix-controller', '', ['serviceaccounts/token'], ['create'], [accounts.writer]),
+  own('tapfix-controller', '', ['configmaps'], ['get', 'patch'], historyNames('controller')),
   own('tapfix-controller', coordination, ['leases'], holdLease, [accounts.controller]),
 
   // For people: bind it in the namespaces a person may decide for.

@@ -1,3 +1,4 @@
+import { historyNames } from '../kube/history-maps.ts';
 import { mutesName } from '../kube/mutes.ts';
 import { accounts, type Install, type Manifest } from './manifest.ts';
 
@@ -43,15 +44,19 @@ export const configMap = ({ namespace }: Install): Manifest => ({
   data: { 'config.yaml': startingConfig },
 });
 
-/** Without data, so that applying it again deletes nothing: its content is what people wrote in chat. */
-export const mutesConfigMap = ({ namespace }: Install): Manifest => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: mutesName, namespace },
-});
-
 type Role = 'watcher' | 'controller';
 const roles: readonly Role[] = ['watcher', 'controller'];
+
+/**
+ * The memory of tapfix: the mutes that people wrote in chat, and which revisions each role saw healthy. Without data, so
+ * that applying them again deletes nothing.
+ */
+export const memoryConfigMaps = ({ namespace }: Install): Manifest[] =>
+  [mutesName, ...roles.flatMap(historyNames)].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace },
+  }));
 
 /**
  * One per role, for the replica that leads. Without a spec, so that applying it again takes the lead from nobody: the

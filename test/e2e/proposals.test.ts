@@ -14,23 +14,28 @@ import { installResources, type Running, seenHealthy, startProcess } from './sup
 let cluster: Cluster;
 let stage: Stage;
 let chat: Chat;
-const running: Running[] = [];
+let running: Running[] = [];
+
+async function start(): Promise<void> {
+  // A pod that is made to crash gets no image for a moment: that alone is nothing to tell.
+  const patience = { ImagePull: '10s', ProbeFailing: '3s', Unschedulable: '3s' };
+  running = await Promise.all(
+    (['watcher', 'controller'] as const).map(async (role) =>
+      startProcess({
+        role,
+        kubeconfig: await cluster.serviceAccountKubeconfig('tapfix', `tapfix-${role}`),
+        config: { apiRoot: chat.apiRoot, include: ['e2e-prop-*'], crashLoopFor: '3s', patience },
+      }),
+    ),
+  );
+}
 
 before(async () => {
   cluster = await joinCluster();
   stage = createStage(cluster);
   chat = await startChat(cluster.nodeAddress);
   await installResources(cluster);
-  // A pod that is made to crash gets no image for a moment: that alone is nothing to tell.
-  const patience = { ImagePull: '10s', ProbeFailing: '3s', Unschedulable: '3s' };
-  for (const role of ['watcher', 'controller'] as const)
-    running.push(
-      await startProcess({
-        role,
-        kubeconfig: await cluster.serviceAccountKubeconfig('tapfix', `tapfix-${role}`),
-        config: { apiRoot: chat.apiRoot, include: ['e2e-prop-*'], crashLoopFor: '3s', patience },
-      }),
-    );
+  await start();
 });
 after(async () => {
   for (const one of running) await one.kill();
@@ -149,4 +154,49 @@ describe('what tapfix proposes by itself', { concurrency: 5, timeout: 400_000 },
       for (const [index, pattern] of write.entries()) assert.match(writes[index]!, pattern);
       await cluster.kubectl(['delete', 'namespace', namespace, '--wait=false']);
     });
+});
+
+interface ReplicaSet {
+  metadata: { uid: string };
+  spec: { replicas: number };
+}
+
+/** All pods of the old version go before one of the new comes: that it was healthy is in no object of Kubernetes. */
+test('both roles restarted after a healthy revision, and in the middle of the incident: the undo is offered and confirmed', async () => {
+  const namespace = await cluster.freshNamespace('e2e-prop');
+  const recreated = (args: string[]): object => workload({ args, spec: { strategy: { type: 'Recreate' } } });
+  const sets = (): Promise<ReplicaSet[]> => cluster.list<ReplicaSet>('replicasets', namespace);
+  await stage.apply(namespace, recreated(['run']));
+  await stage.counted(namespace, 1);
+  await seenHealthy();
+  // What runs counts until the cluster was last heard from, which in a quiet one is up to a minute ago.
+  await cluster.kubectl(['-n', namespace, 'annotate', 'replicaset', '--all', 'poke=1']);
+  const [healthy] = await sets();
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await Promise.all(running.map((one) => one.stop()));
+  const maps = await cluster.list<{ metadata: { name: string }; data?: Record<string, string> }>(
+    'configmaps',
+    'tapfix',
+  );
+  const knowing = maps.filter(({ data }) => data?.['revisions']?.includes(healthy!.metadata.uid));
+  assert.deepEqual(knowing.map(({ metadata }) => metadata.name.replace(/-\d$/, '')).sort(), [
+    'tapfix-controller-history',
+    'tapfix-watcher-history',
+  ]);
+  await start();
+  await stage.apply(namespace, recreated(['crash']));
+  const isReplaced = async (): Promise<boolean> => {
+    const [one, other] = (await sets()).map(({ spec }) => spec.replicas).sort();
+    return one === 0 && other === 1;
+  };
+  await cluster.waitFor('the rollout', isReplaced, 30_000);
+  await Promise.all(running.map((one) => one.kill()));
+  await start();
+  const offered = async (): Promise<Remediation | undefined> =>
+    (await cluster.list<Remediation>('remediations.tapfix.dev', namespace))[0];
+  const fix = await cluster.waitFor(`a card in ${namespace}`, offered, 60_000);
+  assert.equal(fix.spec.action?.type, 'RolloutUndo', fix.spec.rationale);
+  await stage.rehearsed(namespace, fix.metadata.name);
+  const confirmed = await stage.condition(namespace, fix.metadata.name, 'Confirmed');
+  assert.equal(confirmed?.status, 'True', confirmed?.message);
 });

@@ -178,6 +178,8 @@ export interface Running {
   log(): string;
   /** SIGKILL, as a machine dies. */
   kill(): Promise<void>;
+  /** SIGTERM, as the kubelet ends it. */
+  stop(): Promise<void>;
 }
 
 export interface StartOptions {
@@ -207,6 +209,10 @@ export async function startProcess({ role, kubeconfig, config, token = botToken 
     log: () => text,
     async kill() {
       child.kill('SIGKILL');
+      await ended;
+    },
+    async stop() {
+      child.kill('SIGTERM');
       await ended;
     },
   };

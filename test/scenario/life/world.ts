@@ -9,6 +9,7 @@ import { createElection, type Election } from '../../../src/kube/lease.ts';
 import { type Phase, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
 import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
+import { memoryConfigMaps } from '../../../src/manifests/workloads.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { createReadiness, type Readiness } from '../../../src/ops/readiness.ts';
 import type { ApiServer } from '../../../src/sim/api/api-server.ts';
@@ -82,7 +83,8 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
 
   for (const name of ['shop', 'tapfix']) await api.create({ kind: 'Namespace' }, named('v1', 'Namespace', name));
   await api.create({ kind: 'ServiceAccount', namespace: 'tapfix' }, named('v1', 'ServiceAccount', 'tapfix-writer'));
-  await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, named('v1', 'ConfigMap', 'tapfix-mutes'));
+  for (const { metadata } of memoryConfigMaps({ namespace: 'tapfix', image: '', actions }))
+    await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, named('v1', 'ConfigMap', metadata.name));
 
   /** As tapfix reaches it: while it is away nobody answers, and open watches break. */
   const reachable: Pick<ApiServer, 'handle'> = {
@@ -159,6 +161,13 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
     running = undefined;
   }
 
+  /** As the kubelet ends it: it has the time to write down what it has to. */
+  async function stop(): Promise<void> {
+    running?.stop.abort();
+    running = undefined;
+    await clock.advance(5_000);
+  }
+
   const fixes = (namespace = 'shop'): Promise<Remediation[]> => api.list<Remediation>('Remediation', namespace);
 
   /** Time passes until it is true; throws when it has not become so in time. */
@@ -179,6 +188,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
     slack,
     start,
     kill,
+    stop,
     configure,
     /** The configuration in the file is not used, as long as this is so. */
     refuse: (problem: string | undefined) =>

@@ -18,7 +18,7 @@ interface Spec {
 
 test('every policy refuses, also when it cannot tell, and says why in words', () => {
   const policies = specs('ValidatingAdmissionPolicy');
-  assert.equal(policies.length, 8);
+  assert.equal(policies.length, 9);
   for (const { failurePolicy, validations } of policies) {
     assert.equal(failurePolicy, 'Fail');
     for (const { messageExpression } of validations) assert.match(messageExpression, /'.*\w.*'/);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actions } from '../../../src/actions/table.ts';
+import { historyNames } from '../../../src/kube/history-maps.ts';
 import { declaredRights, rightsTable, writerRoles } from '../../../src/manifests/rights-table.ts';
 
 const table = rightsTable(actions);
@@ -23,7 +24,7 @@ test('what talks to the internet can change no workload, and what changes them h
   const lease = ['patch coordination.k8s.io/leases', 'update coordination.k8s.io/leases'];
   assert.deepEqual(outside('watcher'), [
     'create authorization.k8s.io/subjectaccessreviews',
-    'patch /configmaps',
+    ...['mutes', ...historyNames('watcher')].map(() => 'patch /configmaps'),
     ...lease,
   ]);
   assert.deepEqual(outside('controller'), [
@@ -31,6 +32,7 @@ test('what talks to the internet can change no workload, and what changes them h
     'delete rbac.authorization.k8s.io/rolebindings',
     'create /events',
     'create /serviceaccounts/token',
+    ...historyNames('controller').map(() => 'patch /configmaps'),
     ...lease,
   ]);
 });
@@ -73,12 +75,16 @@ for (const identity of ['watcher', 'controller'] as const)
     );
   });
 
-test('the one ConfigMap that the watcher may write is that of the mutes', () => {
-  const maps = declaredRights('watcher', actions).filter(({ resource }) => resource === 'configmaps');
-  assert.deepEqual(
-    maps.map(({ verb, scope, name }) => `${verb} ${name} ${scope}`),
-    ['get tapfix-mutes own', 'patch tapfix-mutes own'],
-  );
+test('the ConfigMaps that a role may write are its own history and, of the watcher, the mutes', () => {
+  const maps = (identity: 'watcher' | 'controller'): string[] =>
+    declaredRights(identity, actions)
+      .filter(({ resource }) => resource === 'configmaps')
+      .map(({ verb, scope, name }) => `${verb} ${name} ${scope}`);
+  const both = (names: string[]): string[] =>
+    ['get', 'patch'].flatMap((verb) => names.map((name) => `${verb} ${name} own`));
+  const history = (role: string): string[] => [0, 1, 2, 3].map((n) => `tapfix-${role}-history-${n}`);
+  assert.deepEqual(maps('watcher'), both(['tapfix-mutes', ...history('watcher')]));
+  assert.deepEqual(maps('controller'), both(history('controller')));
 });
 
 function readByNobody(resource: string, role: string): void {

@@ -1,0 +1,161 @@
+import { decodeSeen, encodeSeen, isWorthWriting, shardOf } from '../health/history-text.ts';
+import type { History, RunningRevision, SeenRevision } from '../health/history.ts';
+import { type Api, isConflict, type KubeObject } from '../kube/api.ts';
+import { historyKey, historyName, type HistoryRole, historyShards } from '../kube/history-maps.ts';
+import { NotLeading } from '../kube/lease.ts';
+import type { Clock } from '../lib/clock.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Log } from '../lib/log.ts';
+
+interface HistoryKeeperDeps {
+  api: Pick<Api, 'get'>;
+  clock: Clock;
+  log: Log;
+  /** tapfix's own. */
+  namespace: string;
+  role: HistoryRole;
+  history: History;
+  /** Whether what is read is added to the history. */
+  believes?: boolean;
+  /** When the cluster was last heard from: a revision that runs was seen healthy until then, and no longer. */
+  heardMs(): number;
+  /** How long a revision must have been healthy to count as such: one that just has is written soon. */
+  stableForMs(): number;
+}
+
+/** Keeps what was seen of revisions in the role's ConfigMaps, so that it survives a restart and a change of the leader. */
+export interface HistoryKeeper {
+  /** Adds what is kept to what this process has seen. It never fails: tapfix works without it. */
+  load(): Promise<void>;
+  /**
+   * Only the leader runs it. Reads what the leader before wrote, then writes what has changed, each ConfigMap at most once
+   * a minute; once more when the signal aborts. `writer` refuses to write when this process no longer leads.
+   */
+  run(signal: AbortSignal, writer: Pick<Api, 'patch'>): Promise<void>;
+}
+
+type ConfigMap = KubeObject & { data?: Record<string, string> };
+
+/** One ConfigMap, as it was last read or written. */
+interface Shard {
+  index: number;
+  name: string;
+  /** Absent until it was read: nothing is written over what is not known. */
+  version?: string | undefined;
+  written: Map<string, SeenRevision>;
+  isMissing: boolean;
+  /** It holds lines that are not ours. */
+  isSpoilt: boolean;
+  /** When it may be written again. */
+  notBeforeMs: number;
+}
+
+const lookEveryMs = 5_000;
+const writeEveryMs = 60_000;
+const mostTries = 3;
+
+export function createHistoryKeeper({
+  api,
+  clock,
+  log,
+  namespace,
+  role,
+  history,
+  believes = true,
+  heardMs,
+  stableForMs,
+}: HistoryKeeperDeps): HistoryKeeper {
+  const shards = Array.from({ length: historyShards }, (_, index): Shard => ({
+    index,
+    name: historyName(role, index),
+    written: new Map(),
+    isMissing: false,
+    isSpoilt: false,
+    notBeforeMs: 0,
+  }));
+  const isSaid = { missing: false, failed: false };
+  const belongs = ({ index }: Shard, uid: string): boolean => shardOf(uid, historyShards) === index;
+  const refOf = ({ name }: Shard) => ({ kind: 'ConfigMap', namespace, name }) as const;
+
+  async function read(shard: Shard): Promise<void> {
+    const map = await api.get<ConfigMap>(refOf(shard));
+    shard.version = map?.metadata.resourceVersion;
+    shard.isMissing = map === undefined;
+    const text = map?.data?.[historyKey] ?? '';
+    const { seen, dropped } = decodeSeen(text, { nowMs: clock.now(), belongs: (uid) => belongs(shard, uid) });
+    shard.isSpoilt = dropped > 0;
+    shard.written = new Map(seen.map((one) => [one.uid, one]));
+    if (believes) history.restore(seen);
+    if (dropped > 0)
+      log.warn(
+        { configMap: shard.name, dropped },
+        'lines of the history are not as tapfix writes them, and are dropped',
+      );
+  }
+
+  function hasChanged({ written, isSpoilt }: Shard, now: readonly RunningRevision[], isLast: boolean): boolean {
+    if (isSpoilt || now.length < written.size) return true;
+    return now.some((one) =>
+      isWorthWriting(written.get(one.uid), isLast ? { ...one, isRunning: false } : one, stableForMs()),
+    );
+  }
+
+  /** Whoever wrote in between was the leader before us, or is the one after us: what they wrote is kept. */
+  async function write(shard: Shard, writer: Pick<Api, 'patch'>, isLast: boolean, tried = 1): Promise<void> {
+    const { text, kept } = encodeSeen(history.seen(heardMs()).filter(({ uid }) => belongs(shard, uid)));
+    if (shard.version === undefined || !hasChanged(shard, kept, isLast)) return;
+    shard.notBeforeMs = clock.now() + writeEveryMs;
+    const body = { metadata: { resourceVersion: shard.version }, data: { [historyKey]: text } };
+    try {
+      const { metadata } = await writer.patch<ConfigMap>(refOf(shard), 'merge', body);
+      Object.assign(shard, { version: metadata.resourceVersion, isSpoilt: false });
+      shard.written = new Map(kept.map((one) => [one.uid, one]));
+    } catch (error) {
+      shard.version = undefined; // whatever became of it is read before the next write
+      if (!isConflict(error)) throw error;
+      if (tried === mostTries) return;
+      await read(shard);
+      await write(shard, writer, isLast, tried + 1);
+    }
+  }
+
+  /** Does it for every shard. A failure is said once, until it works again. */
+  async function forEach(what: string, work: (shard: Shard) => Promise<void>): Promise<void> {
+    const results = await Promise.allSettled(shards.map(work));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed && !isSaid.failed && !(failed.reason instanceof NotLeading))
+      log.warn({ reason: messageOf(failed.reason) }, `the history of revisions was not ${what}, trying again`);
+    isSaid.failed = failed !== undefined;
+    if (!failed) sayWhatIsMissing();
+  }
+
+  function sayWhatIsMissing(): void {
+    const missing = shards.filter(({ isMissing }) => isMissing).map(({ name }) => name);
+    if (missing.length > 0 && !isSaid.missing)
+      log.warn(
+        { namespace, missing },
+        'ConfigMaps of the history are missing: apply the manifests again, or a restart forgets which revisions were healthy',
+      );
+    isSaid.missing = missing.length > 0;
+  }
+
+  const save = (writer: Pick<Api, 'patch'>, isLast: boolean): Promise<void> =>
+    forEach('written', async (shard) => {
+      if (!isLast && clock.now() < shard.notBeforeMs) return;
+      if (shard.version === undefined) await read(shard);
+      await write(shard, writer, isLast);
+    });
+
+  return {
+    load: () => forEach('read', read),
+    async run(signal, writer) {
+      await forEach('read', read);
+      for (;;) {
+        await clock.sleep(lookEveryMs, signal);
+        const isLast = signal.aborted;
+        await save(writer, isLast);
+        if (isLast) return;
+      }
+    },
+  };
+}
