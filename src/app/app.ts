@@ -65,7 +65,7 @@ export interface Ground extends Parts {
   /** One watch that reaches the server again wakes the others. */
   reconnected: ReconnectSignal;
   history: History;
-  /** What earlier processes saw is in it, or could not be read in time. No fix is derived before. */
+  /** Resolves when the history has what earlier processes saw, or that could not be read in time. No fix is derived before. */
   historyIsKnown: Promise<void>;
   /** Every Remediation that is watched, and the watches that bring them. */
   fixes: { store: Store<Remediation>; feed: Feed<Remediation> };

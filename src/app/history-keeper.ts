@@ -79,10 +79,7 @@ export function createHistoryKeeper({
     shard.written = new Map(seen.map((one) => [one.uid, one]));
     if (believes) history.restore(seen);
     if (dropped > 0)
-      log.warn(
-        { configMap: shard.name, dropped },
-        'lines of the history are not as tapfix writes them, and are dropped',
-      );
+      log.warn({ configMap: shard.name, dropped }, 'history has lines that tapfix did not write, dropped');
   }
 
   function hasChanged({ written, isSpoilt }: Shard, now: readonly RunningRevision[], isLast: boolean): boolean {
@@ -109,11 +106,11 @@ export function createHistoryKeeper({
   }
 
   /** Does it for every shard. A failure is said once, until it works again. */
-  async function forEach(what: string, work: (shard: Shard) => Promise<void>): Promise<void> {
+  async function forEach(work: (shard: Shard) => Promise<void>): Promise<void> {
     const results = await Promise.allSettled(shards.map(work));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed && !isSaid.failed)
-      log.warn({ reason: messageOf(failed.reason) }, `the history of revisions was not ${what}, trying again`);
+      log.warn({ reason: messageOf(failed.reason) }, 'history not read or written, trying again');
     isSaid.failed = failed !== undefined;
     if (!failed) sayWhatIsMissing();
   }
@@ -121,21 +118,18 @@ export function createHistoryKeeper({
   function sayWhatIsMissing(): void {
     const missing = shards.filter(({ isMissing }) => isMissing).map(({ name }) => name);
     if (missing.length > 0 && !isSaid.missing)
-      log.warn(
-        { namespace, missing },
-        'ConfigMaps of the history are missing: apply the manifests again, or a restart forgets which revisions were healthy',
-      );
+      log.warn({ namespace, missing }, 'history has no ConfigMaps, apply the manifests again');
     isSaid.missing = missing.length > 0;
   }
 
   const save = (isLast: boolean): Promise<void> =>
-    forEach('written', async (shard) => {
+    forEach(async (shard) => {
       if (shard.version === undefined) await read(shard);
       await write(shard, isLast);
     });
 
   return {
-    load: () => forEach('read', read),
+    load: () => forEach(read),
     async run(signal) {
       for (;;) {
         await clock.sleep(everyMs, signal);

@@ -48,7 +48,7 @@ type Role = 'watcher' | 'controller';
 const roles: readonly Role[] = ['watcher', 'controller'];
 
 /**
- * What tapfix remembers: the mutes that people wrote in chat, and which revisions each role saw healthy. Without data, so
+ * The memory of tapfix: the mutes that people wrote in chat, and which revisions each role saw healthy. Without data, so
  * that applying them again deletes nothing.
  */
 export const memoryConfigMaps = ({ namespace }: Install): Manifest[] =>
