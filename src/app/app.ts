@@ -80,7 +80,7 @@ export interface Ground extends Parts {
   history: History;
   /** Each role keeps what it saw: the controller must not believe the watcher. */
   keepers: Readonly<Record<RoleName, HistoryKeeper>>;
-  /** Resolves when the history knows what earlier processes saw, or that could not be read in time. No fix is derived before. */
+  /** Resolves when the history has what earlier processes saw, or that could not be read in time. No fix is derived before. */
   historyIsKnown: Promise<void>;
   /** Every Remediation that is watched, and the watches that bring them. */
   fixes: { store: Store<Remediation>; feed: Feed<Remediation> };

@@ -87,10 +87,7 @@ export function createHistoryKeeper({
     shard.written = new Map(seen.map((one) => [one.uid, one]));
     if (believes) history.restore(seen);
     if (dropped > 0)
-      log.warn(
-        { configMap: shard.name, dropped },
-        'lines of the history are not as tapfix writes them, and are dropped',
-      );
+      log.warn({ configMap: shard.name, dropped }, 'history has lines that tapfix did not write, dropped');
   }
 
   function hasChanged({ written, isSpoilt }: Shard, now: readonly RunningRevision[], isLast: boolean): boolean {
@@ -120,11 +117,11 @@ export function createHistoryKeeper({
   }
 
   /** Does it for every shard. A failure is said once, until it works again. */
-  async function forEach(what: string, work: (shard: Shard) => Promise<void>): Promise<void> {
+  async function forEach(work: (shard: Shard) => Promise<void>): Promise<void> {
     const results = await Promise.allSettled(shards.map(work));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed && !isSaid.failed && !(failed.reason instanceof NotLeading))
-      log.warn({ reason: messageOf(failed.reason) }, `the history of revisions was not ${what}, trying again`);
+      log.warn({ reason: messageOf(failed.reason) }, 'history not read or written, trying again');
     isSaid.failed = failed !== undefined;
     if (!failed) sayWhatIsMissing();
   }
@@ -132,24 +129,21 @@ export function createHistoryKeeper({
   function sayWhatIsMissing(): void {
     const missing = shards.filter(({ isMissing }) => isMissing).map(({ name }) => name);
     if (missing.length > 0 && !isSaid.missing)
-      log.warn(
-        { namespace, missing },
-        'ConfigMaps of the history are missing: apply the manifests again, or a restart forgets which revisions were healthy',
-      );
+      log.warn({ namespace, missing }, 'history has no ConfigMaps, apply the manifests again');
     isSaid.missing = missing.length > 0;
   }
 
   const save = (writer: Pick<Api, 'patch'>, isLast: boolean): Promise<void> =>
-    forEach('written', async (shard) => {
+    forEach(async (shard) => {
       if (!isLast && clock.now() < shard.notBeforeMs) return;
       if (shard.version === undefined) await read(shard);
       await write(shard, writer, isLast);
     });
 
   return {
-    load: () => forEach('read', read),
+    load: () => forEach(read),
     async run(signal, writer) {
-      await forEach('read', read);
+      await forEach(read);
       for (;;) {
         await clock.sleep(lookEveryMs, signal);
         const isLast = signal.aborted;

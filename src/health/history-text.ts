@@ -85,7 +85,7 @@ function parseLine(line: string): SeenRevision | undefined {
   };
 }
 
-/** The believable part of a text, and how many of its lines are not: somebody else wrote those, or wrote in them. */
+/** Reads a text. Lines that cannot be believed are only counted: somebody else wrote those, or wrote in them. */
 export function decodeSeen(
   text: string,
   { nowMs, belongs }: { nowMs: number; belongs(uid: string): boolean },

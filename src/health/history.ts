@@ -47,7 +47,7 @@ const newRun = (): Run => ({
   seenMs: 0,
 });
 
-/** The part of what was seen of a revision that cannot be read again. */
+/** A revision, with what was seen of it and cannot be read again. */
 export interface SeenRevision {
   uid: string;
   /** The longest times without a break: with all of its pods, and with at least half of them. */
@@ -82,7 +82,7 @@ export interface History {
   /** True if it was seen with fewer pods than it wanted. */
   wasShort(uid: string): boolean;
   forget(uid: string): void;
-  /** Everything that was seen until then, of every revision of which there is something to say. */
+  /** The revisions of which there is something to say, each with what was seen until then. */
   seen(untilMs: number): RunningRevision[];
   /** Adds what was seen before this process began, or by another one: of each time the longer one counts. */
   restore(seen: readonly SeenRevision[]): void;

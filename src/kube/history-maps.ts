@@ -6,7 +6,7 @@ export type HistoryRole = 'watcher' | 'controller';
 
 export const historyShards = 4;
 export const historyKey = 'revisions';
-/** The limit of one map: more than 5,000 revisions, and well below the 1 MiB that a ConfigMap may have. */
+/** The bound of one map: more than 5,000 revisions, and well below the 1 MiB that a ConfigMap may have. */
 export const mostCharacters = 600_000;
 
 export const historyName = (role: HistoryRole, shard: number): string => `tapfix-${role}-history-${shard}`;

@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts';
 import { type Api, isConflict, type KubeObject } from './api.ts';
 import { levelOf } from './outage.ts';
 
-/** The ConfigMap that holds the mutes, in tapfix's own namespace. It is the only ConfigMap that the watcher writes. */
+/** The ConfigMap that holds the mutes, in tapfix's own namespace. Beside it the watcher writes only its own history (history-maps.ts). */
 export const mutesName = 'tapfix-mutes';
 export const mutesKey = 'mutes';
 

@@ -79,7 +79,7 @@ export function admissionPolicies(install: Install): Manifest[] {
 }
 
 /**
- * Each role remembers which revisions were healthy: a fix rests on it, so nobody else writes it. An installer creates the maps
+ * Each role remembers which revisions were healthy. A fix rests on that, so nobody else writes it. An installer creates the maps
  * without data, and may label them. Their content has the one key, and a bound.
  */
 function historyPolicy({ namespace }: Install): Policy {

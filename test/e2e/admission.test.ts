@@ -551,3 +551,61 @@ test('the controller binds the writer to the writer roles, under our name, and d
     /cannot create resource "serviceaccounts\/token"/,
   );
 });
+
+test('what a role has seen healthy is written by that role alone, and within bounds', async () => {
+  const map = (name: string, data: object = {}) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'tapfix' },
+    data,
+  });
+  const write = (role: string, data: object = { revisions: '' }) => [
+    ...['patch', 'configmap', `tapfix-${role}-history-0`, '-n', 'tapfix', '--type', 'merge', '--dry-run=server'],
+    ...['-p', JSON.stringify({ data })],
+  ];
+  const known = { revisions: '["6f1c1d5e",1,1,0,0,0,0]\n' };
+  for (const [who, whose] of [
+    ['watcher', 'controller'],
+    ['controller', 'watcher'],
+  ] as const) {
+    await run(who, write(who, known));
+    assert.match(await refused(who, write(whose, known)), /cannot (get|patch) resource "configmaps"/);
+  }
+  // With rights to all ConfigMaps there, it is the policy that refuses.
+  const subjects = [
+    '--user=erin',
+    '--serviceaccount=tapfix:tapfix-watcher',
+    '--serviceaccount=tapfix:tapfix-controller',
+  ];
+  const editors = ['rolebinding', `editors-${shop}`, '-n', 'tapfix'];
+  await run('admin', ['create', ...editors, '--clusterrole=edit', ...subjects]);
+  try {
+    const label = ['label', 'configmap', 'tapfix-watcher-history-0', '-n', 'tapfix', 'a=b', '--dry-run=server'];
+    await untilAllowed(() => run('erin', label));
+    const lacks = (whose: string, verb: string): RegExp =>
+      new RegExp(`may not write what the ${whose} has seen in namespace tapfix: that takes the verb "${verb}"`);
+    for (const who of ['erin', 'controller'])
+      await untilRefused(lacks('watcher', 'observe'), () => run(who, write('watcher', known)));
+    for (const who of ['erin', 'watcher'])
+      await untilRefused(lacks('controller', 'control'), () => run(who, write('controller', known)));
+    const remake = ['create', '-f', '-', '-n', shop, '--dry-run=server'];
+    const elsewhere = map('tapfix-watcher-history-0', { anything: 'goes' });
+    await run('erin', remake, { ...elsewhere, metadata: { name: elsewhere.metadata.name } });
+    await run('erin', ['create', 'configmap', 'theirs', '-n', 'tapfix', '--from-literal=a=b', '--dry-run=server']);
+  } finally {
+    await run('admin', ['delete', ...editors]);
+  }
+  await run('admin', write('watcher', known));
+  await run('admin', write('controller', known));
+  const replace = ['replace', '-f', '-', '--dry-run=server'];
+  const bounds = /holds nothing but revisions, of 600000 characters at most/;
+  await run('admin', replace, map('tapfix-watcher-history-0', { revisions: 'x'.repeat(600_000) }));
+  for (const data of [{ revisions: 'x'.repeat(600_001) }, { other: '' }, { revisions: '', other: '' }])
+    for (const role of ['watcher', 'controller'])
+      assert.match(await refused('admin', replace, map(`tapfix-${role}-history-0`, data)), bounds);
+  assert.match(
+    await refused('admin', replace, { ...map('tapfix-watcher-history-0'), immutable: true }),
+    bounds,
+    'nor made so that it can never be written again',
+  );
+});

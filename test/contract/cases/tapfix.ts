@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { nudge } from '../../../src/actions/nudge.ts';
 import { whoAmI } from '../../../src/cli/run.ts';
 import { bindingFor } from '../../../src/controller/rights.ts';
+import { mostCharacters } from '../../../src/kube/history-maps.ts';
 import { type Remediation, withCondition } from '../../../src/kube/remediation.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { anEvent, aNotice, aRemediation, aWorkload, template } from '../builders.ts';
@@ -143,6 +144,33 @@ export const tapfix: Facts = {
     const { metadata } = await fix(ground);
     const all = await ground.api.list<Remediation>('Remediation');
     assert.ok(all.some((one) => one.metadata.uid === metadata.uid && one.kind === 'Remediation'));
+  },
+  'a ConfigMap that was installed without data is filled over the version that was read, and over no other: 409 Conflict':
+    async ({ api, ns }) => {
+      const name = named('history');
+      const { metadata } = await api.create({ kind: 'ConfigMap', namespace: ns }, { metadata: { name } });
+      const ref = { kind: 'ConfigMap' as const, namespace: ns, name };
+      const over = (resourceVersion: string, text: string) =>
+        api.patch<Thing & { data?: object }>(ref, 'merge', {
+          metadata: { resourceVersion },
+          data: { revisions: text },
+        });
+      const first = await over(metadata.resourceVersion, 'one');
+      assert.equal(await said(over(metadata.resourceVersion, 'two')), '409 Conflict');
+      const long = 'x'.repeat(mostCharacters);
+      assert.deepEqual((await over(first.metadata.resourceVersion, long)).data, { revisions: long });
+    },
+  'a Lease that was installed without a spec is there, and is taken over its version': async ({ api, ns }) => {
+    const name = named('lease');
+    const { metadata } = await api.create({ kind: 'Lease', namespace: ns }, { metadata: { name } });
+    const ref = { kind: 'Lease' as const, namespace: ns, name };
+    const take = (holderIdentity: string) =>
+      api.patch<Thing>(ref, 'merge', {
+        metadata: { resourceVersion: metadata.resourceVersion },
+        spec: { holderIdentity, leaseDurationSeconds: 6 },
+      });
+    assert.equal((await take('one')).spec?.['holderIdentity'], 'one');
+    assert.equal(await said(take('other')), '409 Conflict');
   },
   'an Event told twice under one name is 409 AlreadyExists': async ({ api, ns }) => {
     const name = named();

@@ -209,7 +209,7 @@ test('lines that tapfix did not write are dropped, said with their number, and g
   await keeper.load();
   assert.equal(healthyMs(uid(1)), 0);
   assert.deepEqual(lines, [
-    'lines of the history are not as tapfix writes them, and are dropped {"configMap":"tapfix-watcher-history-0","dropped":2}',
+    'history has lines that tapfix did not write, dropped {"configMap":"tapfix-watcher-history-0","dropped":2}',
   ]);
   run();
   await clock.advance(minute);
@@ -244,7 +244,7 @@ test('a server that does not answer is said once, and nothing is lost', async ()
   run();
   observe(uid(1));
   await clock.advance(3 * minute);
-  assert.deepEqual(lines, ['the history of revisions was not read, trying again {"reason":"etcd is away"}']);
+  assert.deepEqual(lines, ['history not read or written, trying again {"reason":"etcd is away"}']);
   delete server.hooks.before;
   await clock.advance(minute);
   await stop();
