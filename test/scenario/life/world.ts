@@ -5,6 +5,7 @@ import type { Channel, ChannelName } from '../../../src/channels/channel.ts';
 import { parseConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { type Api, type KubeObject, Unreachable } from '../../../src/kube/api.ts';
+import { createOutage } from '../../../src/kube/outage.ts';
 import { type Phase, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
 import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
@@ -19,6 +20,9 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { ada, chatId, createPhone } from './phone.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** tapfix asks again as it does over HTTP. */
+const patience = { retry: true, timeoutMs: 15_000 };
 
 export function configWith(over: object): Config {
   const whole = {
@@ -36,6 +40,11 @@ export function configWith(over: object): Config {
 
 export interface WorldOptions extends Partial<Pick<SimOptions, 'behaviours' | 'nodes'>> {
   config?: object;
+  /** Answers in place of the server: a request that is refused before it is looked at. */
+  isBusy?: () => boolean;
+  random?: () => number;
+  /** Hears the log of tapfix, but for what is debugging. */
+  onLog?: (line: string) => void;
 }
 
 /** "shop/app:2-crash" crashes. Not by annotation: an undo leaves annotations that only the newer version has. */
@@ -45,7 +54,10 @@ const byTag: SimOptions['behaviours'] = (_pod, { image = '' }) => {
 };
 
 /** A simulated cluster, the whole of tapfix and a phone, in virtual time: half an hour takes a second. */
-export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviours = byTag }: WorldOptions = {}) {
+export async function aWorld(t: TestContext, options: WorldOptions = {}) {
+  const { config = {}, nodes = 2, behaviours = byTag, isBusy, random = Math.random, onLog } = options;
+  const said = (_fields: object, message: string): void => onLog?.(message);
+  const log = { debug() {}, info: said, warn: said, error: said };
   const clock = fakeClock();
   const sim = createFullSim({
     clock,
@@ -79,6 +91,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   const reachable: Pick<ApiServer, 'handle'> = {
     async handle(request) {
       if (isAway) throw new Unreachable('connect ECONNREFUSED');
+      if (isBusy?.()) return tooManyRequests;
       if (forbidden?.test(request.path))
         return { status: 403, body: { kind: 'Status', code: 403, reason: 'Forbidden', message: 'forbidden' } };
       const answer = await sim.server.handle(request);
@@ -90,7 +103,9 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
 
   /** A process of tapfix. `kill`, or `diesIn` once that phase is written, ends it as a machine dies: nothing it does afterwards arrives. */
   function start({ diesIn }: { diesIn?: Phase } = {}): void {
-    const { api: own, die } = mortal(localApi(reachable), diesIn);
+    const outage = createOutage({ clock, log });
+    const client = localApi(reachable, { patience: { ...patience, clock, random, outage } });
+    const { api: own, die } = mortal(client, diesIn);
     const stop = new AbortController();
     end.signal.addEventListener('abort', () => stop.abort());
     running = { die, stop };
@@ -104,7 +119,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
       role: 'all',
       api: own,
       clock,
-      log: silent,
+      log,
       current: () => inForce,
       ownNamespace: 'tapfix',
       identity: 'system:serviceaccount:tapfix:tapfix-watcher',
@@ -186,6 +201,17 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   };
 }
 export type World = Awaited<ReturnType<typeof aWorld>>;
+
+const tooManyRequests = {
+  status: 429,
+  body: {
+    kind: 'Status',
+    code: 429,
+    reason: 'TooManyRequests',
+    message: 'too many requests, please try again later',
+    details: { retryAfterSeconds: 1 },
+  },
+};
 
 const named = (apiVersion: string, kind: string, name: string): object => ({ apiVersion, kind, metadata: { name } });
 
