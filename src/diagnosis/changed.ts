@@ -166,8 +166,7 @@ export async function lastChanges(reader: Reader, workload: Workload, nowMs: num
   }));
   const pasts = known.length > 0 ? known : await readControllerRevisions(reader, object);
   const rollout = rolloutOf(object, pasts);
-  const scale = await scaleOf(reader, workload, nowMs);
-  const configs = await readConfigEdits(reader, object);
+  const [scale, configs] = await Promise.all([scaleOf(reader, workload, nowMs), readConfigEdits(reader, object)]);
   return inWords([rollout, scale, editOf(object, [rollout, scale]), ...configs], nowMs);
 }
 

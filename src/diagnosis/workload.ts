@@ -255,13 +255,15 @@ export async function readWorkload(reader: Reader, namespace: string, target: Ta
   const object = await reader.get<RawWorkload>({ kind: target.kind, namespace, name: target.name });
   if (!object || (target.uid && object.metadata.uid !== target.uid)) return undefined;
   if (target.kind === 'Pod') return lonePod(object);
-  const revisions = target.kind === 'Deployment' ? await revisionsOf(reader, object) : [];
-  const jobs = target.kind === 'CronJob' ? await jobsOf(reader, object) : [];
+  const [revisions, jobs, all] = await Promise.all([
+    target.kind === 'Deployment' ? revisionsOf(reader, object) : [],
+    target.kind === 'CronJob' ? jobsOf(reader, object) : [],
+    reader.list<KubeObject>('Pod', namespace, { labelSelector: selectorOf(object) }),
+  ]);
   const owners = new Set([
     ...[object, ...jobs].map(({ metadata }) => metadata.uid),
     ...revisions.map(({ view }) => view.uid),
   ]);
-  const all = await reader.list<KubeObject>('Pod', namespace, { labelSelector: selectorOf(object) });
   const pods = all.map((pod) => viewPod(pod)!).filter((pod) => pod.owner && owners.has(pod.owner.uid));
   const counts = { ...countsOf(target.kind, object), ...lastRun(object, jobs) };
   const failedAtMs = lastFailureMs(jobs);

@@ -27,11 +27,14 @@ export async function whyNotRecorded(
   api: Pick<Api, 'get'>,
   { namespace, object, affected }: { namespace: string; object: Root; affected: readonly string[] },
 ): Promise<SignalOutcome | undefined> {
-  const space = await readNamespace(api, namespace);
+  const [space, isItself] = await Promise.all([
+    readNamespace(api, namespace),
+    isIgnoredByItself(api, namespace, `${object.kind}/${object.name}`),
+  ]);
   if (space === undefined || space?.metadata.deletionTimestamp) return SignalOutcome.namespaceTerminating;
   const isIgnored =
     hasIgnore(space) ||
-    (await isIgnoredByItself(api, namespace, `${object.kind}/${object.name}`)) ||
+    isItself ||
     (affected.length > 0 && (await everyOne(affected, (workload) => isIgnoredByItself(api, namespace, workload))));
   return isIgnored ? SignalOutcome.ignoredByAnnotation : undefined;
 }
@@ -179,9 +182,11 @@ export function createPending({ api, log, ownNamespace, episodes, ledger, readin
     judged: Incident,
   ): Promise<Outcome> {
     const { key, namespace, object } = incident;
+    const drafting = recorder.draft(incident, as, nowMs, nowMs > as.dueMs + longestUnclearMs);
+    drafting.catch(() => undefined); // of no interest if it is not recorded
     const whyNot = await whyNotRecorded(api, { namespace, object, affected: live.affected });
     if (whyNot) return forget(judged, whyNot);
-    const spec = await recorder.draft(incident, as, nowMs, nowMs > as.dueMs + longestUnclearMs);
+    const spec = await drafting;
     if (!spec) return forget(judged, SignalOutcome.targetGone);
     try {
       await recorder.record(incident, spec, live);

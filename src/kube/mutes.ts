@@ -91,9 +91,9 @@ export function createMutes({ api, clock, log, namespace }: MutesDeps): Mutes {
         learn((await read())?.mutes ?? []);
         isSaid = false;
       } catch (error) {
-        const level = isSaid ? 'debug' : levelOf(error);
-        log[level]({ reason: messageOf(error) }, 'mutes not read');
-        isSaid ||= level === 'warn';
+        if (isSaid || levelOf(error) === 'debug') return;
+        log.warn({ reason: messageOf(error) }, 'mutes not read');
+        isSaid = true;
       }
     },
     async set(mute) {

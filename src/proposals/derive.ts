@@ -1,6 +1,7 @@
 import { isProtected, protectedLabel, readNamespaceLabels } from '../actions/ownership.ts';
 import { parseAction, specOf } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
+import { createOnce } from '../diagnosis/readers.ts';
 import type { History } from '../health/history.ts';
 import type { LogReader, Reader } from '../kube/api.ts';
 import { type ActionSpec, nothingToUndo, undoIntro } from '../kube/remediation.ts';
@@ -72,7 +73,8 @@ export const cases: Readonly<Record<string, (subject: Subject, deps: DeriveDeps)
  * The same code proposes for the watcher and confirms for the controller, each from its own reading. undefined if the
  * subject is gone.
  */
-export async function derive(subject: Subject, deps: DeriveDeps): Promise<Derived | undefined> {
+export async function derive(subject: Subject, given: DeriveDeps): Promise<Derived | undefined> {
+  const deps = { ...given, reader: createOnce(given.reader) };
   const read = Object.hasOwn(cases, subject.class) ? cases[subject.class] : undefined;
   const found = await read?.(subject, deps);
   if (!found) return undefined;
@@ -95,12 +97,14 @@ async function attempt(
   if ('refused' in fix) return fix;
   const { type } = fix.action;
   if (!config.actions.allow.includes(type)) return { refused: `${type} is not in actions.allow` };
-  if (isProtected({ labels: await readNamespaceLabels(reader, namespace) }))
-    return { refused: `Namespace ${namespace} is labelled ${protectedLabel}=true` };
   const spec = specOf(fix.action, fix.params);
   if (!fix.action.params.safeParse(fix.params).success) return { refused: `${type} does not take what is needed here` };
   const { action, params } = parseAction(spec);
-  const prepared = await action.prepare(params, { namespace, fixUid: '', reader });
+  const [labels, prepared] = await Promise.all([
+    readNamespaceLabels(reader, namespace),
+    action.prepare(params, { namespace, fixUid: '', reader }),
+  ]);
+  if (isProtected({ labels })) return { refused: `Namespace ${namespace} is labelled ${protectedLabel}=true` };
   return prepared.ok ? { action: spec, rationale: withUndo(fix.why, prepared.undo) } : { refused: prepared.say };
 }
 

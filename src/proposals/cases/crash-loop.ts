@@ -29,15 +29,14 @@ export async function crashLoopCase(subject: Subject, deps: DeriveDeps): Promise
   const { pods, changed } = scene;
   // The container that crashes most stands for the workload.
   const worst = worstOf(pods, ({ state }) => state.ended !== undefined && !state.ready);
-  const why = worst ? [endInWords(worst.container.state), ...(await readKubelet(scene, worst, deps.nowMs))] : [];
+  const [killed, words] = worst
+    ? await Promise.all([readKubelet(scene, worst, deps.nowMs), ownWords(worst, deps)])
+    : [[], []];
+  const why = worst ? [endInWords(worst.container.state), ...killed] : [];
   return {
     diagnosis: why.join('; ') || 'a container does not stay up',
     changed,
-    evidence: [
-      restartsInWords(pods),
-      ...othersInWords(pods, worst?.container.state.name ?? ''),
-      ...(worst ? await ownWords(worst, deps) : []),
-    ],
+    evidence: [restartsInWords(pods), ...othersInWords(pods, worst?.container.state.name ?? ''), ...words],
     fix: undoFix(scene, deps, crash),
     orElse: crashingPodFix(scene, deps),
   };

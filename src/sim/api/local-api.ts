@@ -1,6 +1,7 @@
 import type { Api } from '../../kube/api.ts';
 import { type Call, errorOf, type Transport } from '../../kube/client-transport.ts';
 import { apiOver } from '../../kube/client.ts';
+import { type PatientOptions, patientTransport } from '../../kube/retry.ts';
 import type { ApiServer } from './api-server.ts';
 import type { ApiAnswer, ApiRequest } from './model.ts';
 
@@ -8,15 +9,19 @@ interface LocalOptions {
   token?: string;
   /** The field manager of all writes. */
   manager?: string;
+  /** How the client over HTTP repeats requests; without it each is sent once. */
+  patience?: PatientOptions;
 }
 
 /** The usual client without a network. Errors and paths are the same as over HTTP, and answers share no objects with the server. */
-export function localApi(server: Pick<ApiServer, 'handle'>, { token, manager }: LocalOptions = {}): Api {
+export function localApi(server: Pick<ApiServer, 'handle'>, options: LocalOptions = {}): Api {
+  const { token, manager, patience } = options;
+  const transport = localTransport(server, token);
   return apiOver({
     server: 'in this process',
     ...(manager && { manager }),
-    transport: localTransport(server, token),
-    withToken: (other) => localApi(server, { token: other, ...(manager && { manager }) }),
+    transport: patience ? patientTransport(transport, patience) : transport,
+    withToken: (other) => localApi(server, { ...options, token: other }),
   });
 }
 

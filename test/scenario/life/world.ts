@@ -6,6 +6,7 @@ import { parseConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { type Api, type KubeObject, Unreachable } from '../../../src/kube/api.ts';
 import { createElection, type Election } from '../../../src/kube/lease.ts';
+import { createOutage } from '../../../src/kube/outage.ts';
 import { type Phase, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
 import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
@@ -21,6 +22,9 @@ import { fakeClock } from '../../support/fake-clock.ts';
 import { ada, chatId, createPhone } from './phone.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** tapfix asks again as it does over HTTP. */
+const patience = { retry: true, timeoutMs: 15_000 };
 
 export function configWith(over: object): Config {
   const whole = {
@@ -38,6 +42,11 @@ export function configWith(over: object): Config {
 
 export interface WorldOptions extends Partial<Pick<SimOptions, 'behaviours' | 'nodes'>> {
   config?: object;
+  /** Answers in place of the server: a request that is refused before it is looked at. */
+  isBusy?: () => boolean;
+  random?: () => number;
+  /** Hears the log of tapfix, but for what is debugging. */
+  onLog?: (line: string) => void;
 }
 
 /** "shop/app:2-crash" crashes. Not by annotation: an undo leaves annotations that only the newer version has. */
@@ -55,7 +64,10 @@ interface Running {
 }
 
 /** A simulated cluster, the whole of tapfix and a phone, in virtual time: half an hour takes a second. */
-export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviours = byTag }: WorldOptions = {}) {
+export async function aWorld(t: TestContext, options: WorldOptions = {}) {
+  const { config = {}, nodes = 2, behaviours = byTag, isBusy, random = Math.random, onLog } = options;
+  const said = (_fields: object, message: string): void => onLog?.(message);
+  const log = { debug() {}, info: said, warn: said, error: said };
   const clock = fakeClock();
   const sim = createFullSim({
     clock,
@@ -90,6 +102,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   const reachable: Pick<ApiServer, 'handle'> = {
     async handle(request) {
       if (isAway) throw new Unreachable('connect ECONNREFUSED');
+      if (isBusy?.()) return tooManyRequests;
       if (forbidden?.test(request.path))
         return { status: 403, body: { kind: 'Status', code: 403, reason: 'Forbidden', message: 'forbidden' } };
       const answer = await sim.server.handle(request);
@@ -101,7 +114,9 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
 
   /** A process of tapfix. `kill`, or `diesIn` once that phase is written, ends it as a machine dies: nothing it does afterwards arrives. */
   function start({ diesIn, replica }: { diesIn?: Phase; replica?: string } = {}): Running {
-    const { api: own, die } = mortal(localApi(reachable), diesIn);
+    const outage = createOutage({ clock, log });
+    const client = localApi(reachable, { patience: { ...patience, clock, random, outage } });
+    const { api: own, die } = mortal(client, diesIn);
     const stop = new AbortController();
     end.signal.addEventListener('abort', () => stop.abort());
     const readiness = createReadiness();
@@ -117,7 +132,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
       role: 'all',
       api: own,
       clock,
-      log: silent,
+      log,
       current: () => inForce,
       ownNamespace: 'tapfix',
       identity: 'system:serviceaccount:tapfix:tapfix-watcher',
@@ -224,6 +239,17 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   };
 }
 export type World = Awaited<ReturnType<typeof aWorld>>;
+
+const tooManyRequests = {
+  status: 429,
+  body: {
+    kind: 'Status',
+    code: 429,
+    reason: 'TooManyRequests',
+    message: 'too many requests, please try again later',
+    details: { retryAfterSeconds: 1 },
+  },
+};
 
 const named = (apiVersion: string, kind: string, name: string): object => ({ apiVersion, kind, metadata: { name } });
 
