@@ -12,7 +12,7 @@ const groups = ['-100500', '-100501'];
 const ada = '123456789';
 const details: Answer = { say: 'Here.', alert: false, show: saying('Details') };
 
-async function aStrictChannel(t: Parameters<typeof aChannel>[0], times = 50) {
+async function aStrictChannel(t: Parameters<typeof aChannel>[0], times = 100) {
   const clock = hurriedClock(times);
   const sent: { method: string; text: string; chat: string; atMs: number }[] = [];
   const onCall = (method: string, body: Record<string, unknown>): void => {
