@@ -27,8 +27,8 @@ export function sealed(channel: Channel, { own, onForeign }: SealDeps): Channel 
 
   return {
     ...channel,
-    post: (place, message, replyTo) => channel.post(place, seal(message), replyTo),
-    edit: (place, id, message) => channel.edit(place, id, seal(message)),
+    post: (place, message, replyTo, turn) => channel.post(place, seal(message), replyTo, turn),
+    edit: (place, id, message, turn) => channel.edit(place, id, seal(message), turn),
     run: (handlers, signal) => channel.run(opened(handlers), signal),
   };
 }

@@ -1,4 +1,4 @@
-import Bottleneck from 'bottleneck';
+import { RetryLater } from '../lib/errors.ts';
 import type { Message } from '../notices/cards/message.ts';
 
 export type ChannelName = 'telegram' | 'slack' | 'console';
@@ -85,6 +85,22 @@ export class ChatMoved extends Error {
   }
 }
 
+/** It was still waiting for its turn when its caller gave up. The vendor never saw it. */
+export class NotSent extends RetryLater {
+  override readonly name = 'NotSent';
+  constructor() {
+    super('it was not sent: nobody waits for it any more', 1_000);
+  }
+}
+
+/** What a call to the vendor does when others wait as well. */
+export interface Turn {
+  /** Answers to presses go first, then critical incidents; lists and answers to commands can wait. */
+  urgency?: 'press' | 'critical' | 'usual' | 'rest';
+  /** The caller gives up: a call that still waits is dropped, one that is under way is not. */
+  signal?: AbortSignal;
+}
+
 export interface Channel {
   readonly name: ChannelName;
   /** True if messages of an earlier process may be off the screen. Those still to be decided are shown again. */
@@ -93,11 +109,11 @@ export interface Channel {
   chatNow?(chat: string): string;
   /**
    * Returns the vendor's id of the message. Throws RetryLater when it may be retried, ChatMoved when it belongs in
-   * another chat. `replyTo` is the message it answers.
+   * another chat, NotSent when the caller gave up in time. `replyTo` is the message it answers.
    */
-  post(place: Place, message: Message, replyTo?: string): Promise<string>;
+  post(place: Place, message: Message, replyTo?: string, turn?: Turn): Promise<string>;
   /** An identical edit and a message that is gone are not errors. */
-  edit(place: Place, id: string, message: Message): Promise<void>;
+  edit(place: Place, id: string, message: Message, turn?: Turn): Promise<void>;
   /**
    * Receives presses and commands until the signal aborts; survives the vendor's outages. After it ended it may be run
    * again.
@@ -106,19 +122,4 @@ export interface Channel {
   health(): ChannelHealth;
   /** Since when somebody else receives what people press and write as well; undefined if nobody does. */
   sharedSinceMs?(): number | undefined;
-}
-
-interface Pace {
-  minTimeMs: number;
-  maxConcurrent: number;
-}
-
-/** The same channel with its vendor calls spread out. It only delays; the limits on messages belong to the outbox. */
-export function paced(channel: Channel, { minTimeMs, maxConcurrent }: Pace): Channel {
-  const limiter = new Bottleneck({ minTime: minTimeMs, maxConcurrent });
-  return {
-    ...channel,
-    post: (place, message, replyTo) => limiter.schedule(() => channel.post(place, message, replyTo)),
-    edit: (place, id, message) => limiter.schedule(() => channel.edit(place, id, message)),
-  };
 }

@@ -1,6 +1,6 @@
 /** Try the same thing again, not before `afterMs`. */
 export class RetryLater extends Error {
-  override readonly name = 'RetryLater';
+  override readonly name: string = 'RetryLater';
   readonly afterMs: number;
   constructor(message: string, afterMs: number, cause?: unknown) {
     super(message, { cause });

@@ -32,9 +32,9 @@ export async function startFakeTelegram({
   pollMs = 25_000,
   sendMs = 0,
   limits = usualLimits,
-  /** The time that messages bear. */
+  /** The time that messages bear, and that limits are about. */
   now = () => Date.now(),
-  onCall = (_method: string): void => undefined,
+  onCall = (_method: string, _body: Record<string, unknown>): void => undefined,
 } = {}) {
   const messages = new Map<number, SentMessage>();
   const answers: { id: string; text: string; alert: boolean }[] = [];
@@ -51,7 +51,7 @@ export async function startFakeTelegram({
   let again = false;
   let poll: { response: ServerResponse; offset: number; timer: NodeJS.Timeout } | undefined;
   let token = botToken;
-  const isTooFast = createLimits(limits);
+  const isTooFast = createLimits(limits, now);
   let refused = 0;
 
   function arrive(update: object): void {
@@ -177,14 +177,14 @@ export async function startFakeTelegram({
     request.on('end', () => {
       const [, given, method = ''] = /^\/bot([^/]+)\/(\w+)/.exec(request.url ?? '') ?? [];
       calls.push(method);
-      onCall(method);
       try {
+        const body = (text ? JSON.parse(text) : {}) as Body;
+        onCall(method, body);
         if (given !== token) throw new Refused(401, 'Unauthorized');
         const planned = faults.findIndex((fault) => fault.method === method);
         if (planned >= 0) return misbehave(response, faults.splice(planned, 1)[0]!.fault);
-        const body = (text ? JSON.parse(text) : {}) as Body;
         if (method === 'getUpdates') return getUpdates(body, response);
-        if (isTooFast(method, String(body['chat_id']))) {
+        if (isTooFast(method, body['chat_id'] === undefined ? undefined : String(body['chat_id']))) {
           refused += 1;
           return misbehave(response, tooManyRequests(5));
         }

@@ -1,7 +1,8 @@
 import { fetch } from 'undici';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Answer } from '../channel.ts';
+import { type Answer, NotSent } from '../channel.ts';
+import type { Pacer } from '../pacing.ts';
 import { ofStatus, SlackTrouble, troubleOf } from './failures.ts';
 import type { SlackInteraction } from './presses.ts';
 import { renderAnswer, type Rendered, renderSlack } from './render.ts';
@@ -9,6 +10,7 @@ import type { CallPatience, WebClient } from './slack-client.ts';
 
 export interface SlackAnswersDeps {
   web: () => Promise<WebClient>;
+  pacer: Pick<Pacer, 'call'>;
   patience: CallPatience;
   clock: Clock;
   log: Log;
@@ -19,13 +21,17 @@ export interface SlackAnswersDeps {
  */
 export interface SlackAnswers {
   to(interaction: SlackInteraction, answer: Answer): Promise<void>;
+  /** Answers that still wait for their turn are not sent any more. */
+  drop(): void;
 }
 
 /** A refusal appears nowhere else, and sending it twice does no harm. */
 const mostTries = 3;
 const longestPauseMs = 3_000;
 
-export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): SlackAnswers {
+export function createAnswers({ web, pacer, patience, clock, log }: SlackAnswersDeps): SlackAnswers {
+  let leaving = new AbortController();
+
   async function to(interaction: SlackInteraction, answer: Answer): Promise<void> {
     // A success is visible on the card itself. For a command, the answer is all there is to see.
     const isHeard = answer.alert || interaction.command !== undefined;
@@ -40,7 +46,7 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
         return void (await call());
       } catch (error) {
         const { say: reason, retryMs } = troubleOf(error);
-        if (retryMs === undefined || tries === mostTries)
+        if (retryMs === undefined || error instanceof NotSent || tries === mostTries)
           return press
             ? log.warn({ reason, tries }, 'press not answered')
             : log.warn({ reason, tries }, 'command not answered');
@@ -61,7 +67,9 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
     const { place } = press ?? command;
     if (responseUrl && (inPlace || command)) return respond(responseUrl, { ...words, replace_original: inPlace });
     const where = { channel: place.chat, user, ...(place.thread && { thread_ts: place.thread }) };
-    return (await web()).chat.postEphemeral({ ...where, ...words });
+    const { chat } = await web();
+    const turn = { urgency: press ? 'press' : 'rest', signal: leaving.signal } as const;
+    return pacer.call(turn, () => chat.postEphemeral({ ...where, ...words }));
   }
 
   /** https://docs.slack.dev/interactivity/handling-user-interaction#message_responses */
@@ -79,5 +87,10 @@ export function createAnswers({ web, patience, clock, log }: SlackAnswersDeps): 
       done.abort();
     }
   }
-  return { to };
+  function drop(): void {
+    leaving.abort();
+    leaving = new AbortController();
+  }
+
+  return { to, drop };
 }

@@ -1,5 +1,6 @@
 import { type Clock, untilAborted } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { NotSent } from '../channel.ts';
 import { asOutboxError, tokenRetryMs, type SlackProblem, troubleIn, troubleOf } from './failures.ts';
 import { createWebClient, type Endpoint, type WebClient } from './slack-client.ts';
 
@@ -47,7 +48,7 @@ export function createCalls({ botToken, own, endpoint, log, clock }: CallsDeps):
       inChannel.delete(channel);
       return result;
     } catch (error) {
-      if (error instanceof RangeError) throw error;
+      if (error instanceof RangeError || error instanceof NotSent) throw error;
       const found = troubleIn(channel, error);
       if (found.kind !== 'TooFast') inChannel.set(channel, found);
       throw asOutboxError(found);

@@ -75,6 +75,12 @@ export function troubleIn(channel: string, error: unknown): SlackProblem {
   return found.kind === 'NoSuchChannel' ? { ...found, say: `tapfix cannot write to ${channel}: ${found.say}` } : found;
 }
 
+/** How long Slack asks to wait, if it does. */
+export const waitAskedMs = (error: unknown): number | undefined => {
+  const found = error === undefined ? undefined : troubleOf(error);
+  return found?.kind === 'TooFast' ? found.retryMs : undefined;
+};
+
 interface Answer {
   error?: unknown;
   needed?: unknown;

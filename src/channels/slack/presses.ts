@@ -239,6 +239,7 @@ export function createPresses({ answers, ownTeam, clock, log }: PressesDeps): Pr
     async end() {
       isOver = true;
       await inTime({ clock, ms: lastAnswersMs, late: undefined }, () => Promise.allSettled(underWay));
+      answers.drop();
     },
   };
 }

@@ -1,10 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../notices/cards/message.ts';
-import { type Channel, type ChannelHealth, type Handlers, paced, type Place } from '../channel.ts';
+import type { Channel, ChannelHealth, Handlers, Place, Turn } from '../channel.ts';
+import { createPacer } from '../pacing.ts';
 import { createAnswers } from './answers.ts';
 import { createCalls } from './calls.ts';
-import { garbage, isBadMarkup, isGone, noToken, SlackTrouble, troubleOf } from './failures.ts';
+import { garbage, isBadMarkup, isGone, noToken, SlackTrouble, troubleOf, waitAskedMs } from './failures.ts';
 import { createPresses } from './presses.ts';
 import { type Rendered, renderPlainly, renderSlack } from './render.ts';
 import { type CallPatience, usualPatience } from './slack-client.ts';
@@ -23,6 +24,17 @@ export interface SlackDeps {
   patience?: CallPatience;
 }
 
+/**
+ * https://docs.slack.dev/apis/web-api/rate-limits: limits are per method. chat.postMessage takes "one message per second
+ * per channel", and several hundred a minute in a workspace; chat.update is of tier 3 (50 a minute), chat.postEphemeral
+ * of tier 4 (100 a minute). An acknowledgement and a response URL are no methods, and have no such limit.
+ */
+const minuteMs = 60_000;
+const postsRate = { calls: 200, inMs: minuteMs };
+const updatesRate = { calls: 50, inMs: minuteMs };
+const ephemeralsRate = { calls: 100, inMs: minuteMs };
+const apartMs = 1_000;
+
 /** Slack as a channel: posts over its Web API, presses over Socket Mode, so that no port is open to the internet. */
 export function createSlack({
   botToken,
@@ -35,28 +47,36 @@ export function createSlack({
 }: SlackDeps): Channel {
   const endpoint = { apiUrl, patience };
   const calls = createCalls({ botToken: () => required(botToken, 'bot'), own, endpoint, log, clock });
-  const answers = createAnswers({ web: calls.web, patience, clock, log });
+  const pauseMs = waitAskedMs;
+  const posts = createPacer({ clock, bot: postsRate }).chats({ apartMs, pauseMs });
+  const updates = createPacer({ clock, bot: updatesRate, pauseMs });
+  const ephemerals = createPacer({ clock, bot: ephemeralsRate, pauseMs });
+  const answers = createAnswers({ web: calls.web, pacer: ephemerals, patience, clock, log });
   const presses = createPresses({ answers, ownTeam: calls.team, clock, log });
   let receiver: Receiver | undefined;
   let isStopped = false;
 
-  function post({ chat, thread }: Place, message: Message, replyTo?: string): Promise<string> {
+  function post({ chat, thread }: Place, message: Message, replyTo?: string, turn: Turn = {}): Promise<string> {
     // After a timeout nobody knows whether it arrived. It is retried later, and may then be there twice.
     return calls.about(chat, async (web) => {
       const place = { channel: chat, ...inThread(thread, replyTo, message) };
       const { ts } = await inBlocksSlackTakes(message, (rendered) =>
-        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window's
-        web.chat.postMessage({ ...place, ...rendered, unfurl_links: false, unfurl_media: false }),
+        posts.call(chat, turn, () =>
+          // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window's
+          web.chat.postMessage({ ...place, ...rendered, unfurl_links: false, unfurl_media: false }),
+        ),
       );
       if (typeof ts !== 'string') throw new SlackTrouble(garbage());
       return ts;
     });
   }
 
-  function edit({ chat }: Place, id: string, message: Message): Promise<void> {
+  function edit({ chat }: Place, id: string, message: Message, turn: Turn = {}): Promise<void> {
     return calls.about(chat, async (web) => {
       try {
-        await inBlocksSlackTakes(message, (rendered) => web.chat.update({ channel: chat, ts: id, ...rendered }));
+        await inBlocksSlackTakes(message, (rendered) =>
+          updates.call(turn, () => web.chat.update({ channel: chat, ts: id, ...rendered })),
+        );
       } catch (error) {
         if (!isGone(error)) throw error;
         log.warn({ chat, message: id }, 'slack message is gone');
@@ -96,7 +116,7 @@ export function createSlack({
   }
 
   const sharedSinceMs = (): number | undefined => receiver?.sharedSinceMs();
-  return paced({ name: 'slack', post, edit, run, health, sharedSinceMs }, { minTimeMs: 50, maxConcurrent: 8 });
+  return { name: 'slack', post, edit, run, health, sharedSinceMs };
 }
 
 /**

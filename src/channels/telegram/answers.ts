@@ -4,13 +4,15 @@ import { messageOf, RetryLater } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { cut, visible } from '../../lib/text.ts';
 import type { Message } from '../../notices/cards/message.ts';
-import type { Answer, Command, Place, Press } from '../channel.ts';
+import { type Answer, type Command, NotSent, type Place, type Press, type Turn } from '../channel.ts';
+import type { Pacer } from '../pacing.ts';
 import { asOutboxError, isStalePress } from './failures.ts';
 
 export interface TelegramAnswersDeps {
   api: () => Promise<Api>;
-  post(place: Place, message: Message, replyTo?: string): Promise<string>;
-  edit(place: Place, id: string, message: Message): Promise<void>;
+  pacer: Pick<Pacer, 'call'>;
+  post(place: Place, message: Message, replyTo: string, turn: Turn): Promise<string>;
+  edit(place: Place, id: string, message: Message, turn: Turn): Promise<void>;
   log: Log;
   clock: Clock;
 }
@@ -19,6 +21,8 @@ export interface TelegramAnswersDeps {
 export interface TelegramAnswers {
   toPress(id: string, press: Press | undefined, answer: Answer): Promise<void>;
   toCommand(command: Command, message: number, answer: Answer): Promise<void>;
+  /** Answers that still wait for their turn are not sent any more. */
+  drop(): void;
 }
 
 /** The longest text above the chat: https://core.telegram.org/bots/api#answercallbackquery */
@@ -27,7 +31,9 @@ const maxAnswer = 200;
 const mostTries = 3;
 const longestPauseMs = 3_000;
 
-export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDeps): TelegramAnswers {
+export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAnswersDeps): TelegramAnswers {
+  let leaving = new AbortController();
+
   function giveUp(what: 'press' | 'command', why: { reason: string; tries: number }): void {
     if (what === 'press') log.warn(why, 'press not answered');
     else log.warn(why, 'command not answered');
@@ -39,7 +45,7 @@ export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDe
       try {
         return void (await call());
       } catch (error) {
-        if (!(error instanceof RetryLater) || tries === mostTries)
+        if (!(error instanceof RetryLater) || error instanceof NotSent || tries === mostTries)
           return giveUp(what, { reason: messageOf(error), tries });
         await clock.sleep(Math.min(error.afterMs, longestPauseMs));
       }
@@ -50,18 +56,33 @@ export function createAnswers({ api, post, edit, log, clock }: TelegramAnswersDe
   async function toPress(id: string, press: Press | undefined, answer: Answer): Promise<void> {
     const { say, alert, show, inPlace } = answer;
     const text = { ...(say && { text: cut(visible(say), maxAnswer) }), show_alert: alert };
-    await patiently('press', () => unlessStale(async () => (await api()).answerCallbackQuery(id, text)));
+    const { signal } = leaving;
+    await patiently('press', () =>
+      unlessStale(async () => {
+        const bot = await api();
+        return pacer.call({ urgency: 'press', signal }, () => bot.answerCallbackQuery(id, text));
+      }),
+    );
     if (!press || !show) return;
     const { place, message } = press;
-    await patiently('press', () => (inPlace ? edit(place, message, show) : post(place, quiet(show), message)));
+    const turn = { urgency: 'rest', signal } as const;
+    await patiently('press', () =>
+      inPlace ? edit(place, message, show, turn) : post(place, quiet(show), message, turn),
+    );
   }
 
   async function toCommand({ place }: Command, message: number, { say, show }: Answer): Promise<void> {
     if (!show && !say) return;
-    await patiently('command', () => post(place, quiet(show ?? plainly(say)), String(message)));
+    const turn = { urgency: 'rest', signal: leaving.signal } as const;
+    await patiently('command', () => post(place, quiet(show ?? plainly(say)), String(message), turn));
   }
 
-  return { toPress, toCommand };
+  function drop(): void {
+    leaving.abort();
+    leaving = new AbortController();
+  }
+
+  return { toPress, toCommand, drop };
 }
 
 const quiet = (message: Message): Message => ({ ...message, silent: true });

@@ -1,6 +1,6 @@
 import { GrammyError, HttpError } from 'grammy';
 import { RetryLater, UserError } from '../../lib/errors.ts';
-import { ChatMoved } from '../channel.ts';
+import { ChatMoved, NotSent } from '../channel.ts';
 
 /** A problem with Telegram, in words that may be logged: the library's own errors can hold the token. */
 export interface TelegramTrouble {
@@ -59,6 +59,13 @@ export function troubleOf(error: unknown): TelegramTrouble {
   }
 }
 
+/** How long Telegram asks to wait, if it does. */
+export const waitAskedMs = (error: unknown): number | undefined => {
+  if (!(error instanceof GrammyError)) return undefined;
+  const { kind, retryMs } = troubleOf(error);
+  return kind === 'TooFast' ? retryMs : undefined;
+};
+
 /** The bot was removed, blocked, or may not write, or there is no such chat. */
 const isAboutTheChat = ({ error_code, description }: GrammyError): boolean =>
   error_code === 403 ||
@@ -93,7 +100,7 @@ function ofNetwork({ error }: HttpError): TelegramTrouble {
 
 /** For the outbox: retry later, or never. The vendor's own error stays in this file. */
 export function asOutboxError(error: unknown, chat?: string): Error {
-  if (error instanceof RangeError || error instanceof ChatMoved) return error;
+  if (error instanceof RangeError || error instanceof ChatMoved || error instanceof NotSent) return error;
   const { say, retryMs } = chat === undefined ? troubleOf(error) : troubleIn(chat, error);
   return retryMs === undefined ? new Error(say) : new RetryLater(say, retryMs);
 }

@@ -13,6 +13,7 @@ import {
   type Place,
   type Press,
 } from '../channel.ts';
+import type { Pacer } from '../pacing.ts';
 import type { TelegramAnswers } from './answers.ts';
 import type { Chats } from './chats.ts';
 import { type TelegramTrouble, troubleIn, troubleOf } from './failures.ts';
@@ -58,6 +59,7 @@ function placeOf(message: NonNullable<CallbackQuery['message']>): Place {
 
 interface PollerDeps {
   api: () => Promise<Api>;
+  pacer: Pick<Pacer, 'call'>;
   answers: TelegramAnswers;
   chats: Chats;
   /** The chats in the current configuration. */
@@ -90,6 +92,7 @@ const nameRetryMs = 1_000;
  */
 export function createPoller({
   api,
+  pacer,
   answers,
   chats,
   own,
@@ -136,6 +139,7 @@ export function createPoller({
   /** Decisions are still answered, if that does not take long. */
   async function lastAnswers(): Promise<void> {
     await inTime({ clock, ms: lastAnswersMs, late: undefined }, () => Promise.allSettled(answering));
+    answers.drop();
   }
 
   /** True once for each update. */
@@ -206,7 +210,7 @@ export function createPoller({
     if (named?.bot === bot) return named.name;
     for (let tries = 1; ; tries++) {
       try {
-        const { username } = await bot.getMe();
+        const { username } = await pacer.call({ urgency: 'press' }, () => bot.getMe());
         named = { bot, name: username };
         return username;
       } catch (error) {
@@ -239,7 +243,7 @@ export function createPoller({
    */
   async function look(bot: Api, chat: string): Promise<void> {
     try {
-      await chats.about(chat, () => bot.sendChatAction(chat, 'typing'));
+      await chats.about(chat, () => pacer.call({ urgency: 'rest' }, () => bot.sendChatAction(chat, 'typing')));
     } catch (error) {
       if (error instanceof ChatMoved) return look(bot, error.to);
       const { kind, say } = troubleIn(chat, error);
@@ -260,7 +264,8 @@ export function createPoller({
     await Promise.all(strangers.map((chat) => look(bot, chat)));
     if (known || commands.length === 0) return;
     try {
-      await bot.setMyCommands(commands.map(({ name, does }) => ({ command: name, description: does })));
+      const list = commands.map(({ name, does }) => ({ command: name, description: does }));
+      await pacer.call({ urgency: 'rest' }, () => bot.setMyCommands(list));
     } catch (error) {
       log.warn({ reason: troubleOf(error).say }, 'telegram does not list the commands');
     }

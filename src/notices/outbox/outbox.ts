@@ -104,6 +104,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     postTimes: times.postTimes,
     editWaitMs: times.editWaitMs,
     isStormy: times.isStormy,
+    signal: deps.signal,
     onNotice: deps.onNotice,
   });
   /** Notices whose creation may or may not have succeeded. Exactly these are retried first. */

@@ -1,4 +1,4 @@
-import { type Channel, ChatMoved } from '../../channels/channel.ts';
+import { type Channel, ChatMoved, NotSent, type Turn } from '../../channels/channel.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Notice, NoticeSpec } from '../../kube/notice.ts';
 import { type Remediation, snoozedUntilMs } from '../../kube/remediation.ts';
@@ -30,6 +30,8 @@ interface SenderDeps {
   editWaitMs(address: Address, about: 'counts' | 'state' | 'press'): number;
   /** A storm is being posted there, so other messages are edited less often as well. */
   isStormy(address: Address): boolean;
+  /** Aborted when this process stops or another one takes over: what was not sent by then is the next one's to send. */
+  signal: AbortSignal;
   /** For metrics. */
   onNotice?: ((what: 'posted' | 'edited' | 'failed', about: Pick<NoticeSpec, 'channel' | 'form'>) => void) | undefined;
 }
@@ -73,7 +75,8 @@ export function createSender(deps: SenderDeps): Sender {
     const waitMs =
       due.do === 'post' ? postWaitMs(notice, nowMs) : deps.editWaitMs(notice.spec, forPress ? 'press' : due.about);
     if (waitMs > 0) return waitMs;
-    await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message()));
+    const turn = turnOf(members, forPress);
+    await attempt(parcel, () => (due.do === 'post' ? post : edit)(parcel, message(), turn));
     deps.onNotice?.(due.do === 'post' ? 'posted' : 'edited', notice.spec);
     Object.assign(delivery, { ...wanted, shownAtMs: clock.now(), saved: false });
     delete delivery.errorLogged;
@@ -87,30 +90,37 @@ export function createSender(deps: SenderDeps): Sender {
   const postWaitMs = ({ spec }: Notice, nowMs: number): number =>
     nextSlot(deps.postTimes(spec), current().notices.maxPerMinute, minuteMs, nowMs) - nowMs;
 
-  async function post({ notice, delivery, channel }: Parcel, message: Message): Promise<void> {
+  async function post({ notice, delivery, channel }: Parcel, message: Message, turn: Turn): Promise<void> {
     const { name } = notice.metadata;
     delivery.posting = true;
     delivery.attempts += 1;
     pacing.reserve(notice.spec, name, clock.now());
-    const id = await channel.post(notice.spec, message, reminderOf(notice)?.replyTo).catch((error: unknown) => {
+    const { replyTo } = reminderOf(notice) ?? {};
+    const id = await channel.post(notice.spec, message, replyTo, turn).catch((error: unknown) => {
       pacing.release(notice.spec, name);
-      if (error instanceof ChatMoved) delivery.attempts -= 1; // not an attempt: it had the wrong address
+      // Not an attempt: it had the wrong address, or never left.
+      if (error instanceof ChatMoved || error instanceof NotSent) delivery.attempts -= 1;
       throw error;
     });
     Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck"
   }
 
-  async function edit({ notice, delivery, channel }: Parcel, message: Message): Promise<void> {
+  async function edit({ notice, delivery, channel }: Parcel, message: Message, turn: Turn): Promise<void> {
     pacing.spend(notice.spec, clock.now());
-    await channel.edit(notice.spec, delivery.message!, message);
+    await channel.edit(notice.spec, delivery.message!, message, turn);
   }
+
+  const turnOf = (members: readonly Remediation[], forPress = false): Turn => {
+    const isCritical = members.some(({ spec }) => spec.incident.severity === 'critical');
+    return { urgency: forPress ? 'press' : isCritical ? 'critical' : 'usual', signal: deps.signal };
+  };
 
   async function attempt({ notice, delivery }: Parcel, call: () => Promise<void>): Promise<void> {
     try {
       await call();
       pacing.arrived(notice.spec);
     } catch (error) {
-      if (error instanceof ChatMoved) throw error;
+      if (error instanceof ChatMoved || error instanceof NotSent) throw error;
       deps.onNotice?.('failed', notice.spec);
       if (error instanceof RetryLater) pacing.failed(notice.spec, error.afterMs, clock.now());
       await status.saveError(notice, delivery, scrub(messageOf(error)));
@@ -125,7 +135,7 @@ export function createSender(deps: SenderDeps): Sender {
     async sayFarewell(parcel) {
       const message = composeFarewell(parcel.members, contextOf(parcel.notice));
       if (!parcel.delivery.message || message.cards.length === 0) return;
-      await attempt(parcel, () => edit(parcel, message)).catch((error: unknown) => {
+      await attempt(parcel, () => edit(parcel, message, turnOf(parcel.members))).catch((error: unknown) => {
         if (error instanceof RetryLater) throw error; // any other refusal is final
       });
     },

@@ -23,8 +23,11 @@ export const until = async (what: string, holds: () => boolean): Promise<void> =
 export const patient = { callMs: 3_000, handshakeMs: 5_000, helloMs: 500_000, pongMs: 3_000 };
 
 /** A channel against the strict fake, in a hurry: its pauses are a hundredth. */
-export async function aChannel(t: TestContext, over: Partial<SlackDeps> = {}) {
-  const fake = await startFakeSlack();
+export async function aChannel(
+  t: TestContext,
+  { strict, ...over }: Partial<SlackDeps> & { strict?: NonNullable<Parameters<typeof startFakeSlack>[0]> } = {},
+) {
+  const fake = await startFakeSlack({ burst: Infinity, ...strict });
   const lines: { message: string; fields: { kind?: string; reason?: string } }[] = [];
   const note = (fields: object, message: string): void => void lines.push({ message, fields });
   const log = { debug: note, info: note, warn: note, error: note };

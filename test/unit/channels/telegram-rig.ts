@@ -6,6 +6,7 @@ import { composeMessage } from '../../../src/notices/cards/compose.ts';
 import { aContext } from '../../golden/scenes.ts';
 import { botToken, startFakeTelegram } from '../../support/fake-telegram.ts';
 import { aFix, approvedByAda } from '../../support/fixes.ts';
+import { limitsOfNoTime } from '../../support/telegram-limits.ts';
 
 export const place = { chat: '-100500' };
 export const card = composeMessage([aFix()], aContext());
@@ -17,6 +18,8 @@ export const until = async (holds: () => boolean): Promise<void> => {
   assert.ok(holds(), 'did not happen in time');
 };
 
+type FakeOptions = NonNullable<Parameters<typeof startFakeTelegram>[0]>;
+
 /** A channel against the strict fake; its clock does not sleep, it notes how long it would have. */
 export async function aChannel(
   t: TestContext,
@@ -24,10 +27,12 @@ export async function aChannel(
     pollMs = 25_000,
     known = [place.chat],
     now = () => Date.now(),
+    limits = limitsOfNoTime,
+    onCall,
     ...over
-  }: Partial<TelegramDeps> & { pollMs?: number; known?: string[]; now?: () => number } = {},
+  }: Partial<TelegramDeps> & Pick<FakeOptions, 'pollMs' | 'now' | 'limits' | 'onCall'> & { known?: string[] } = {},
 ) {
-  const fake = await startFakeTelegram({ pollMs, chats: known, now });
+  const fake = await startFakeTelegram({ pollMs, chats: known, now, limits, ...(onCall && { onCall }) });
   const lines: { message: string; fields: object }[] = [];
   const slept: number[] = [];
   const note = (fields: object, message: string): void => void lines.push({ message, fields });

@@ -54,7 +54,7 @@ test('a button payload beyond 64 bytes is our bug and found here', () => {
 });
 
 test('whatever the words are, Telegram takes the markup', async () => {
-  const limits = { messagesAMinute: Infinity, callsASecond: Infinity }; // it is about markup
+  const limits = { burstInChat: Infinity, messagesAMinute: Infinity, callsASecond: Infinity }; // it is about markup
   const fake = await startFakeTelegram({ limits });
   const channel = createTelegram({
     token: async () => botToken,
