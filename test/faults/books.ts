@@ -90,7 +90,8 @@ function repeats(posts: readonly Post[]): string[] {
 /** A deletion bears no mark, so it belongs to an approved Remediation of the same target. */
 const isOf = ({ fix, namespace, name }: Execution, { metadata, spec }: Remediation): boolean => {
   if (fix) return metadata.uid === fix;
-  const params = Object.values(spec.action ?? {}).find((value) => typeof value === 'object') as { name?: string } | undefined;
+  const params = Object.values(spec.action ?? {}).find((value) => typeof value === 'object') as
+    { name?: string } | undefined;
   return metadata.namespace === namespace && params?.name === name && spec.approval.state === 'Approved';
 };
 

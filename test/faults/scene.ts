@@ -23,8 +23,7 @@ const named = (apiVersion: string, kind: string, name: string): object => ({ api
 
 /** What tapfix finds installed. */
 export async function install(api: Api, namespaces: readonly string[]): Promise<void> {
-  for (const name of [...namespaces, 'tapfix'])
-    await api.create({ kind: 'Namespace' }, named('v1', 'Namespace', name));
+  for (const name of [...namespaces, 'tapfix']) await api.create({ kind: 'Namespace' }, named('v1', 'Namespace', name));
   await api.create({ kind: 'ServiceAccount', namespace: 'tapfix' }, named('v1', 'ServiceAccount', 'tapfix-writer'));
   await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, named('v1', 'ConfigMap', 'tapfix-mutes'));
 }

@@ -9,17 +9,15 @@ import { customResourceDefinitions } from '../../src/manifests/crd.ts';
 import { nameOfNotice } from '../../src/notices/outbox/notice-body.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { createReadiness } from '../../src/ops/readiness.ts';
-import type { ApiServer } from '../../src/sim/api/api-server.ts';
 import { localApi } from '../../src/sim/api/local-api.ts';
-import type { ApiRequest } from '../../src/sim/api/model.ts';
 import { parseBehaviour, usualTiming } from '../../src/sim/kubelet/behaviour.ts';
 import { createSim } from '../../src/sim/sim.ts';
-import { isDryRun } from '../cluster/audit.ts';
 import { randomOf } from '../long/random.ts';
 import { createPhone } from '../scenario/life/phone.ts';
 import { configWith } from '../scenario/life/world.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { Books, Execution, Post } from './books.ts';
+import { bookkeeping } from './executions.ts';
 import { type Blow, calmMs, drawPlan, type Plan, type Role, type Trouble } from './plan.ts';
 import { createGate, gatedChannel, gatedClock, gatedServer, type Gate } from './replica.ts';
 import { breakIt, deployAll, healIt, install, isWell, keyOf } from './scene.ts';
@@ -42,7 +40,12 @@ const config = configWith({
   namespaces: { include: namespaces },
   notices: { reminder: '0s', coalesce: '1s', maxPerMinute: 20 },
   recovery: { stableFor: '10s', timeout: '3m' },
-  classes: { CrashLoop: { for: '5s' }, OOMKilled: { for: '5s' }, ImagePull: { for: '15s' }, ConfigMissing: { for: '15s' } },
+  classes: {
+    CrashLoop: { for: '5s' },
+    OOMKilled: { for: '5s' },
+    ImagePull: { for: '15s' },
+    ConfigMissing: { for: '15s' },
+  },
 });
 /** One for all runs: prom-client observes the process for each, and never stops. */
 const metrics = createMetrics();
@@ -86,14 +89,7 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
   const weather = createWeather({ clock, random: randomOf(seed ^ 0xfa), spells: plan.spells, startMs });
   let kills = 0;
 
-  /** Keeps the book of what was changed with minted rights. */
-  const audited: Pick<ApiServer, 'handle'> = {
-    async handle(request) {
-      const answer = await sim.server.handle(request);
-      if (request.token && answer.status < 300) executions.push(...executionIn(request));
-      return answer;
-    },
-  };
+  const audited = bookkeeping(sim.server, executions);
 
   /** What is stored, uncopied: asking for it as a client costs more than anything else here. */
   const stored = <T extends KubeObject>(kind: 'Remediation' | 'Notice' | 'RoleBinding'): T[] => {
@@ -210,7 +206,12 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
   for (const replica of all) start(replica);
   for (const trouble of plan.troubles) later(trouble.atMs, () => breakIt(api, trouble));
   for (const blow of plan.blows)
-    later(blow.atMs, () => strike(all.find(({ role, n }) => role === blow.role && n === blow.replica)!, blow));
+    later(blow.atMs, () =>
+      strike(
+        all.find(({ role, n }) => role === blow.role && n === blow.replica)!,
+        blow,
+      ),
+    );
   const people = plan.troubles
     .filter(({ decision }) => decision !== 'nobody')
     .map((trouble) => ({ trouble, sinceMs: undefined as number | undefined }));
@@ -223,7 +224,10 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
       const thumbs = phone.thumbs(label, new RegExp(`\\b${trouble.name}\\b`));
       if (thumbs.length === 0) continue;
       one.sinceMs ??= clock.now();
-      if (clock.now() - one.sinceMs >= trouble.decidedAfterMs) void random.pick(thumbs)().catch(() => undefined);
+      if (clock.now() - one.sinceMs >= trouble.decidedAfterMs)
+        void random
+          .pick(thumbs)()
+          .catch(() => undefined);
     }
   }
   for (let atMs = 0; atMs < calmMs + 20_000; atMs += 5_000) {
@@ -235,10 +239,10 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
     const notices = stored<Notice>('Notice');
     const records = fixes();
     return plan.troubles.every((trouble) => {
-      const uids = records.filter(({ spec }) => spec.incident.key === keyOf(trouble)).map(({ metadata }) => metadata.uid);
-      return notices.some(
-        ({ spec, status }) => status?.message && spec.members.some(({ uid }) => uids.includes(uid)),
-      );
+      const uids = records
+        .filter(({ spec }) => spec.incident.key === keyOf(trouble))
+        .map(({ metadata }) => metadata.uid);
+      return notices.some(({ spec, status }) => status?.message && spec.members.some(({ uid }) => uids.includes(uid)));
     });
   };
   await until(isKnown, 300_000);
@@ -271,13 +275,3 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
 
 /** A request that got no answer ends this long after the last fault. */
 const noAnswersLeftMs = 60_000;
-
-/** Our mark travels in the patch; what is deleted is deleted once, whoever asked. */
-function executionIn({ method, path, query, body = '' }: ApiRequest): Execution[] {
-  if (method === 'GET' || query['dryRun'] || isDryRun('', JSON.parse(body || '{}'))) return [];
-  if (method === 'PATCH' && !/\/deployments\/[^/]+(\/scale)?$/.test(path)) return []; // a nudge of those who wait
-  const [, marked] = /"tapfix\.dev\/fix":\s*"([^"]+)"/.exec(body) ?? [];
-  const [, added] = /tapfix\.dev~1fix","value":"([^"]+)"/.exec(body) ?? [];
-  const [, namespace = '', name = ''] = /\/namespaces\/([^/]+)\/[^/]+\/([^/]+)/.exec(path) ?? [];
-  return [{ fix: marked ?? added, namespace, name, what: `${method} ${path}` }];
-}

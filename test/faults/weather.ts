@@ -95,7 +95,8 @@ export function createWeather({ clock, random, spells, startMs }: WeatherDeps): 
         yield line;
         continue;
       }
-      if (fault === '410') yield { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', metadata: {} } };
+      if (fault === '410')
+        yield { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', metadata: {} } };
       if (fault === '410') return;
       if (fault === 'garbage line') yield { odd: true };
       if (fault === 'truncated line') throw new Unreachable('it ended in the middle of a line');
@@ -110,7 +111,8 @@ export function createWeather({ clock, random, spells, startMs }: WeatherDeps): 
   async function called<T>(call: () => Promise<T>, onLost: () => void): Promise<T> {
     const fault = strikes<ChatFault>(chatFaults);
     if (fault === 'chat 429') throw new RetryLater('Too Many Requests', random.int(1, 30) * 1000);
-    if (fault === 'chat 500') throw random.pick([new RetryLater('Bad Gateway', 5_000), new Error('Internal Server Error')]);
+    if (fault === 'chat 500')
+      throw random.pick([new RetryLater('Bad Gateway', 5_000), new Error('Internal Server Error')]);
     if (fault === 'chat no answer') await clock.sleep(chatNoAnswerMs);
     if (fault === 'chat no answer') throw new RetryLater('no answer', 5_000);
     if (fault === 'chat slow') await clock.sleep(random.int(500, 8_000));
@@ -132,8 +134,16 @@ export function createWeather({ clock, random, spells, startMs }: WeatherDeps): 
     }),
     channel: (channel, onLost) => ({
       ...channel,
-      post: (place, ...rest) => called(() => channel.post(place, ...rest), () => onLost(place)),
-      edit: (...args) => called(() => channel.edit(...args), () => undefined),
+      post: (place, ...rest) =>
+        called(
+          () => channel.post(place, ...rest),
+          () => onLost(place),
+        ),
+      edit: (...args) =>
+        called(
+          () => channel.edit(...args),
+          () => undefined,
+        ),
     }),
   };
 }

@@ -51,7 +51,11 @@ export interface StartOptions {
 }
 
 /** The built program as a child process, in an environment of its own: nothing of the machine's leaks in. */
-export function startTapfix(t: TestContext, words: readonly string[], options: StartOptions = {}): Tapfix {
+export function startTapfix(
+  t: Pick<TestContext, 'after'>,
+  words: readonly string[],
+  options: StartOptions = {},
+): Tapfix {
   const { env = {}, node = [], program = join(root, 'bin/tapfix.js') } = options;
   const child = spawn(process.execPath, [...node, program, ...words], {
     cwd: root,
@@ -124,7 +128,7 @@ function logLines(stdout: string): LogLine[] {
 }
 
 /** A folder that is gone when the test is over. */
-export async function aFolder(t: TestContext): Promise<string> {
+export async function aFolder(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tapfix-scenario-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -140,7 +144,10 @@ export interface Setup {
 }
 
 /** A configuration and a kubeconfig; both are JSON, which is YAML too. */
-export async function aSetup(t: TestContext, { server = 'http://127.0.0.1:1', channels, config }: Setup = {}) {
+export async function aSetup(
+  t: Pick<TestContext, 'after'>,
+  { server = 'http://127.0.0.1:1', channels, config }: Setup = {},
+) {
   const folder = await aFolder(t);
   const [configFile, kubeconfig] = [join(folder, 'config.yaml'), join(folder, 'kubeconfig')];
   const whole = {
