@@ -1,6 +1,7 @@
 import { actions } from '../../src/actions/table.ts';
 import { runTapfix } from '../../src/app/app.ts';
 import type { Channel, ChannelName } from '../../src/channels/channel.ts';
+import type { Config } from '../../src/config/schema.ts';
 import type { KubeObject } from '../../src/kube/api.ts';
 import type { Notice } from '../../src/kube/notice.ts';
 import { isCleared, type Remediation } from '../../src/kube/remediation.ts';
@@ -35,18 +36,18 @@ export interface Outcome {
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const definitions = customResourceDefinitions(actions);
-const namespaces = ['shop', 'bank'];
-const config = configWith({
-  namespaces: { include: namespaces },
-  notices: { reminder: '0s', coalesce: '1s', maxPerMinute: 20 },
-  recovery: { stableFor: '10s', timeout: '3m' },
-  classes: {
-    CrashLoop: { for: '5s' },
-    OOMKilled: { for: '5s' },
-    ImagePull: { for: '15s' },
-    ConfigMissing: { for: '15s' },
-  },
-});
+const configOf = ({ troubles }: Plan): Config =>
+  configWith({
+    namespaces: { include: [...new Set(troubles.map(({ namespace }) => namespace))] },
+    notices: { reminder: '0s', coalesce: '1s', maxPerMinute: 20 },
+    recovery: { stableFor: '10s', timeout: '3m' },
+    classes: {
+      CrashLoop: { for: '5s' },
+      OOMKilled: { for: '5s' },
+      ImagePull: { for: '15s' },
+      ConfigMissing: { for: '15s' },
+    },
+  });
 /** One for all runs: prom-client observes the process for each, and never stops. */
 const metrics = createMetrics();
 /** Fewer heartbeats of the node: nothing here depends on them. */
@@ -65,6 +66,7 @@ interface Replica {
 export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<Outcome> {
   const random = randomOf(seed);
   const plan = drawPlan(seed, random, replicas);
+  const config = configOf(plan);
   const clock = fakeClock();
   const startMs = clock.now();
   const sim = createSim({
@@ -200,7 +202,7 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
     return true;
   }
 
-  const setUp = install(api, namespaces).then(() => deployAll(api, plan.troubles));
+  const setUp = install(api, config.namespaces.include).then(() => deployAll(api, plan.troubles));
   await clock.advance(10);
   await setUp;
   for (const replica of all) start(replica);
