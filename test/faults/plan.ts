@@ -15,7 +15,7 @@ export interface Trouble {
 
 export type Role = 'watcher' | 'controller';
 /** What a server, or the way to it, can do to one request. */
-export const requestFaults = ['429', '500', '503', 'reset', 'lost', 'black hole', 'slow', 'garbage'] as const;
+export const requestFaults = ['429', '500', '503', 'reset', 'lost', 'black hole', 'slow', 'garbage', 'drip'] as const;
 /** What can happen to a watch. */
 export const watchFaults = ['410', 'garbage line', 'truncated line', 'half-open', 'cut'] as const;
 /** What a chat vendor can do. `lost`: it was posted, and nobody hears of it. */
@@ -52,43 +52,86 @@ export interface Plan {
   blows: Blow[];
 }
 
-/** Until here everything is well, so that a healthy revision has been seen. */
-export const quietMs = 25_000;
-/** From here on nothing goes wrong any more. */
-export const calmMs = 150_000;
+/** How fast a run goes. */
+export interface Pace {
+  /** Until here everything is well, so that a healthy revision has been seen. */
+  quietMs: number;
+  /** By then everything that breaks is broken. */
+  brokenMs: number;
+  /** From here on nothing goes wrong any more. */
+  calmMs: number;
+  longestSpellMs: number;
+  longestBlowMs: number;
+  longestThoughtMs: number;
+}
+
+export const virtualPace: Pace = {
+  quietMs: 25_000,
+  brokenMs: 70_000,
+  calmMs: 150_000,
+  longestSpellMs: 60_000,
+  longestBlowMs: 30_000,
+  longestThoughtMs: 30_000,
+};
+export const realPace: Pace = {
+  quietMs: 4_000,
+  brokenMs: 8_000,
+  calmMs: 22_000,
+  longestSpellMs: 8_000,
+  longestBlowMs: 4_000,
+  longestThoughtMs: 4_000,
+};
 
 const between = (random: Random, fromMs: number, toMs: number): number => random.int(fromMs / 100, toMs / 100) * 100;
 
-export function drawPlan(seed: number, random: Random, replicas = 1): Plan {
+export interface PlanOptions {
+  pace?: Pace;
+  /** How many processes each role has. */
+  replicas?: number;
+  /** Faults that must be among those that are drawn. */
+  certain?: readonly Spell['what'][];
+}
+
+export function drawPlan(
+  seed: number,
+  random: Random,
+  { pace = virtualPace, replicas = 1, certain = [] }: PlanOptions = {},
+): Plan {
+  const { quietMs, brokenMs, calmMs } = pace;
+  const drawn = (): Pick<Trouble, 'atMs' | 'decidedAfterMs'> => ({
+    atMs: between(random, quietMs, brokenMs),
+    decidedAfterMs: between(random, 500, pace.longestThoughtMs),
+  });
   const troubles = Array.from({ length: random.pick([1, 1, 2, 2, 3]) }, (_, n): Trouble => ({
     kind: random.pick(['crash', 'crash', 'oom', 'image', 'config'] as const),
     namespace: 'shop',
     name: `app-${'abc'[n]}`,
-    atMs: between(random, quietMs, 70_000),
     decision: random.pick(['approve', 'approve', 'approve', 'reject', 'nobody'] as const),
-    decidedAfterMs: between(random, 1_000, 30_000),
+    ...drawn(),
   }));
   if (random.chance(0.25))
     troubles.push({
       kind: 'quota',
       namespace: 'bank',
       name: 'tight',
-      atMs: between(random, quietMs, 70_000),
       decision: random.pick(['approve', 'approve', 'reject', 'nobody'] as const),
-      decidedAfterMs: between(random, 1_000, 30_000),
+      ...drawn(),
     });
-  const spells = Array.from({ length: random.int(0, 4) }, (): Spell => {
-    const fromMs = between(random, 0, calmMs - 20_000);
+  const spell = (what: Spell['what']): Spell => {
+    const fromMs = between(random, 0, calmMs * 0.85);
     return {
-      what: random.pick([...requestFaults, ...watchFaults, ...chatFaults]),
+      what,
       role: random.pick(['watcher', 'controller', 'both'] as const),
       fromMs,
-      forMs: Math.min(between(random, 1_000, 60_000), calmMs - fromMs),
+      forMs: Math.min(between(random, 1_000, pace.longestSpellMs), calmMs - fromMs),
       share: random.pick([0.05, 0.2, 0.5, 1]),
     };
-  });
+  };
+  const any = [...requestFaults, ...watchFaults, ...chatFaults];
+  const others = Array.from({ length: random.int(0, 4) }, () => random.pick(any)).slice(certain.length);
+  const spells = [...certain, ...others].map(spell);
   const blows = Array.from({ length: random.int(0, 3) }, (): Blow => {
-    const atMs = between(random, 10_000, calmMs - 40_000);
+    const atMs = between(random, quietMs / 2, calmMs * 0.7);
     return {
       what: random.pick(['kill', 'kill', 'kill', 'pause', 'stop'] as const),
       role: random.pick(['watcher', 'controller'] as const),
@@ -96,10 +139,10 @@ export function drawPlan(seed: number, random: Random, replicas = 1): Plan {
       atMs,
       moment: random.pick(['any', 'write', 'post'] as const),
       n: random.int(1, 12),
-      forMs: between(random, 0, 30_000),
+      forMs: between(random, 0, pace.longestBlowMs),
     };
   });
-  blows.sort((a, b) => a.atMs - b.atMs);
+  blows.sort((one, other) => one.atMs - other.atMs);
   return { seed, troubles, spells, blows };
 }
 

@@ -19,7 +19,7 @@ import { configWith } from '../scenario/life/world.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { Books, Execution, Post } from './books.ts';
 import { bookkeeping } from './executions.ts';
-import { type Blow, calmMs, drawPlan, type Plan, type Role, type Trouble } from './plan.ts';
+import { type Blow, drawPlan, type Plan, type Role, type Trouble, virtualPace } from './plan.ts';
 import { createGate, gatedChannel, gatedClock, gatedServer, type Gate } from './replica.ts';
 import { breakIt, deployAll, healIt, install, isWell, keyOf } from './scene.ts';
 import { createWeather } from './weather.ts';
@@ -65,7 +65,7 @@ interface Replica {
 /** One seeded run: the same seed, the same run. */
 export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<Outcome> {
   const random = randomOf(seed);
-  const plan = drawPlan(seed, random, replicas);
+  const plan = drawPlan(seed, random, { replicas });
   const config = configOf(plan);
   const clock = fakeClock();
   const startMs = clock.now();
@@ -163,7 +163,7 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
     stop.abort();
     for (let n = 0; n < 20 && isOver === undefined; n++) await clock.advance(stepMs);
     if (isOver === undefined) wrong.push(`${name} did not stop`);
-    else if (clock.now() - startMs > calmMs + noAnswersLeftMs && (!isOver || asleep() > 0))
+    else if (clock.now() - startMs > virtualPace.calmMs + noAnswersLeftMs && (!isOver || asleep() > 0))
       wrong.push(`${name} left ${asleep()} sleepers when it stopped${isOver ? '' : ' (not in time)'}`);
   }
 
@@ -232,7 +232,7 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
           .catch(() => undefined);
     }
   }
-  for (let atMs = 0; atMs < calmMs + 20_000; atMs += 5_000) {
+  for (let atMs = 0; atMs < virtualPace.calmMs + 20_000; atMs += 5_000) {
     await clock.advance(5_000);
     await decide();
   }

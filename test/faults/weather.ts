@@ -80,6 +80,7 @@ export function createWeather({ clock, random, spells, startMs }: WeatherDeps): 
         await clock.sleep(noAnswerMs);
         throw new Unreachable('no answer within 15s');
       case 'slow':
+      case 'drip':
         await clock.sleep(random.int(100, 10_000));
         return ask();
       case 'garbage':

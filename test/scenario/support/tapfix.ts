@@ -24,6 +24,7 @@ export interface LogLine {
   [field: string]: unknown;
 }
 export interface Tapfix {
+  pid: number;
   stdout(): string;
   stderr(): string;
   /** Its log, those lines with this message. */
@@ -99,6 +100,7 @@ export function startTapfix(
   }
 
   return {
+    pid: child.pid!,
     stdout: () => stdout,
     stderr: () => stderr,
     logged,
@@ -141,12 +143,14 @@ export interface Setup {
   channels?: object;
   /** More of the configuration. */
   config?: object;
+  /** The kubeconfig has no token: the server decides who that is. */
+  anonymous?: boolean;
 }
 
 /** A configuration and a kubeconfig; both are JSON, which is YAML too. */
 export async function aSetup(
   t: Pick<TestContext, 'after'>,
-  { server = 'http://127.0.0.1:1', channels, config }: Setup = {},
+  { server = 'http://127.0.0.1:1', channels, config, anonymous = false }: Setup = {},
 ) {
   const folder = await aFolder(t);
   const [configFile, kubeconfig] = [join(folder, 'config.yaml'), join(folder, 'kubeconfig')];
@@ -159,18 +163,18 @@ export async function aSetup(
     ...config,
   };
   await writeFile(configFile, JSON.stringify(whole));
-  await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(server)));
+  await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(server, anonymous)));
   return { folder, configFile, env: { KUBECONFIG: kubeconfig }, words: ['run', '--config', configFile] };
 }
 
 /** What ada's kubeconfig has. */
 export const userToken = 'not-a-real-one';
 
-const kubeconfigFor = (server: string): object => ({
+const kubeconfigFor = (server: string, anonymous: boolean): object => ({
   apiVersion: 'v1',
   kind: 'Config',
   clusters: [{ name: 'test', cluster: { server, 'insecure-skip-tls-verify': true } }], // plain HTTP is refused without it
-  users: [{ name: 'ada', user: { token: userToken } }],
+  users: [{ name: 'ada', user: anonymous ? {} : { token: userToken } }],
   contexts: ['staging', 'prod'].map((name) => ({ name, context: { cluster: 'test', user: 'ada' } })),
   'current-context': 'staging',
 });
