@@ -144,24 +144,30 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
     replica.running = { gate, stop, ended, asleep: own.asleep, name };
   }
 
-  /** As kill -9: what it posted and could not record yet may come again. */
+  /** What it posted and could not record may come again. */
+  function countDeath(name: string): void {
+    kills += 1;
+    for (const post of posts) if (post.by === name && !isRecorded(post.notice)) post.unheard = true;
+  }
+
+  /** As kill -9. */
   function bury(replica: Replica): void {
     const { gate, stop, name } = replica.running!;
     replica.running = undefined;
     gate.die();
     stop.abort();
-    kills += 1;
-    for (const post of posts) if (post.by === name && !isRecorded(post.notice)) post.unheard = true;
+    countDeath(name);
   }
 
   /** As SIGTERM: it ends what is under way, and leaves no sleeper. */
-  async function stopGently(replica: Replica): Promise<void> {
-    const { stop, ended, asleep, name } = replica.running!;
+  async function stopGently(replica: Replica, wait: (ms: number) => Promise<void>): Promise<void> {
+    const { gate, stop, ended, asleep, name } = replica.running!;
     replica.running = undefined;
     let isOver: boolean | undefined;
     void ended.then((inTime) => (isOver = inTime));
     stop.abort();
-    for (let n = 0; n < 20 && isOver === undefined; n++) await clock.advance(stepMs);
+    for (let n = 0; n < 20 && isOver === undefined; n++) await wait(stepMs);
+    if (gate.isDead()) return countDeath(name); // a kill came first
     if (isOver === undefined) wrong.push(`${name} did not stop`);
     else if (clock.now() - startMs > virtualPace.calmMs + noAnswersLeftMs && (!isOver || asleep() > 0))
       wrong.push(`${name} left ${asleep()} sleepers when it stopped${isOver ? '' : ' (not in time)'}`);
@@ -175,7 +181,7 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
       await clock.sleep(blow.forMs);
       return gate.resume();
     }
-    if (blow.what === 'stop') await stopGently(replica);
+    if (blow.what === 'stop') await stopGently(replica, clock.sleep);
     else {
       const died = Promise.withResolvers<void>();
       gate.dieAt(blow.moment, blow.n, died.resolve);
@@ -201,6 +207,17 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
     }
     return true;
   }
+
+  /** Cards of recorded messages that do not say that it is over. */
+  const red = (): string[] => {
+    const recorded = new Set(
+      stored<Notice>('Notice').flatMap(({ spec, status }) => (spec.members.length > 0 ? [status?.message] : [])),
+    );
+    return phone.messages
+      .filter(({ id }) => recorded.has(id))
+      .flatMap(({ message }) => message.cards.filter(({ dot }) => dot !== 'green' && dot !== 'grey'))
+      .map(({ headline }) => headline);
+  };
 
   const setUp = install(api, config.namespaces.include).then(() => deployAll(api, plan.troubles));
   await clock.advance(10);
@@ -257,11 +274,13 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
   for (const trouble of plan.troubles) if (!(await isWell(api, trouble))) sick.push(trouble);
   for (const trouble of sick) await healIt(api, trouble);
   await until(() => fixes().every(isCleared), 900_000);
+  if (!(await until(() => red().length === 0, 120_000)))
+    wrong.push(...red().map((line) => `over, and still shown as "${line}"`));
   await clock.advance(65_000); // a sweep
   const notices = stored<Notice>('Notice');
   const bindings = stored('RoleBinding').map(({ metadata }) => metadata.name);
   const records = fixes();
-  for (const replica of all) if (replica.running) await stopGently(replica);
+  for (const replica of all) if (replica.running) await stopGently(replica, clock.advance);
   end.abort();
   await clock.advance(1_000);
   await simEnded;
