@@ -29,7 +29,14 @@ function whole(name: string, text: string): number {
 
 /** Undefined: only the help is wanted. */
 export function wantedIn(words: readonly string[]): Wanted | undefined {
-  const options = { virtual: { type: 'boolean' }, real: { type: 'boolean' }, long: { type: 'boolean' }, help: { type: 'boolean' }, seed: { type: 'string' }, runs: { type: 'string' } } as const; // prettier-ignore
+  const options = {
+    virtual: { type: 'boolean' },
+    real: { type: 'boolean' },
+    long: { type: 'boolean' },
+    help: { type: 'boolean' },
+    seed: { type: 'string' },
+    runs: { type: 'string' },
+  } as const;
   const given = parsed(() => parseArgs({ args: [...words], options }).values);
   if (given.help) return undefined;
   if (given.virtual && given.real)

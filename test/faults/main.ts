@@ -79,7 +79,11 @@ async function main(words: readonly string[]): Promise<number> {
   await Promise.all([inProcesses(wanted.virtual, onReport), sideBySide(wanted.real, onReport)]);
 
   const sum = sumOf(reports);
-  console.log(Object.entries(sum).map(([what, times]) => `${times} ${what}`).join(', ')); // prettier-ignore
+  console.log(
+    Object.entries(sum)
+      .map(([what, times]) => `${times} ${what}`)
+      .join(', '),
+  );
   const virtual = reports.filter(({ form }) => form === 'virtual');
   const cpuMs = virtual.reduce((total, report) => total + report.cpuMs, 0) / Math.max(virtual.length, 1);
   console.log(

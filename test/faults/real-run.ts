@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isCleared, type Remediation } from '../../src/kube/remediation.ts';
-import type { Failure } from '../cluster/fault-proxy.ts';
 import { type Random, randomOf } from '../long/random.ts';
-import { tooManyRequests } from '../support/fake-telegram.ts';
 import type { Post } from './books.ts';
+import { createRealWeather } from './real-weather.ts';
 import {
   type Blow,
   chatFaults,
@@ -35,30 +34,6 @@ const certainOf = (seed: number): Spell['what'][] => [0, 1].map((n) => inTurn[(2
 const drawRealPlan = (seed: number, random: Random): Plan =>
   drawPlan(seed, random, { pace: realPace, certain: certainOf(seed) });
 
-/** What a spell is to the proxy; `slow` and `cut` are not failures of one request. */
-const failures: Partial<Record<Spell['what'], Failure>> = {
-  '429': 429,
-  '500': 500,
-  '503': 503,
-  reset: 'reset',
-  lost: 'lost',
-  'black hole': 'black hole',
-  garbage: 'garbage',
-  drip: 'drip',
-  '410': 410,
-  'garbage line': 'garbage',
-  'truncated line': 'truncated',
-  'half-open': 'half-open',
-};
-const vendorFaults = {
-  'chat 429': tooManyRequests(2),
-  'chat 500': { status: 502, body: '<html>Bad Gateway</html>' },
-  'chat no answer': 'silence',
-  'chat slow': 'hang up',
-  'chat lost': 'lost',
-} as const;
-const isVendorFault = (what: string): what is keyof typeof vendorFaults => Object.hasOwn(vendorFaults, what);
-
 /** A watch that is half-open is given up after 90 s; what was posted then may wait for its turn. */
 const patienceMs = 180_000;
 /** Connections that were idle when the first count was made. */
@@ -86,7 +61,6 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
   const over = new AbortController();
   const pids = new Set<number>();
   const filesAtFirst = new Map<number, number>();
-  const count = (what: string): true => (faults.set(what, (faults.get(what) ?? 0) + 1), true);
 
   async function start(replica: RealReplica): Promise<void> {
     await replica.start();
@@ -106,31 +80,11 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
   }
   const startMs = performance.now();
   const nowMs = (): number => performance.now() - startMs;
+  const begin = createRealWeather({ world, random, nowMs, counts: faults });
   const at = async (ms: number, work: () => unknown): Promise<void> => {
     await sleep(Math.max(ms - nowMs(), 0));
     await work();
   };
-
-  function begin({ what, role, fromMs, forMs, share }: Spell): void {
-    const isOn = (): boolean => nowMs() >= fromMs && nowMs() < fromMs + forMs && random.chance(share);
-    const ofWatch = (watchFaults as readonly string[]).includes(what);
-    for (const { proxy, role: whose } of replicas) {
-      if (role !== 'both' && role !== whose) continue;
-      const failure = failures[what];
-      const match = ({ query }: { query: string }): boolean =>
-        (!ofWatch || query.includes('watch=true')) && isOn() && count(what);
-      if (failure !== undefined) proxy.fail(match, failure, Infinity);
-      if (what === 'slow') proxy.delay(match, random.int(200, 4_000), Infinity);
-      if (what === 'cut' || ofWatch) proxy.cut(); // otherwise no watch would begin within the spell
-      if (what === 'cut') count(what);
-    }
-    if (!isVendorFault(what)) return;
-    for (const method of ['sendMessage', 'editMessageText'] as const)
-      for (let n = random.int(1, 2); n > 0; n--) {
-        telegram.fail(method, vendorFaults[what]);
-        count(what);
-      }
-  }
 
   /** The moment at which a kill strikes, or a while later if it does not come. */
   async function moment(replica: RealReplica, { moment: which, n }: Blow): Promise<() => void> {
@@ -214,7 +168,15 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
     if (before !== undefined && now > before + spareFiles)
       wrong.push(`${replica.role} ${replica.n} has ${now} open files; there were ${before}`);
   }
-  const books = { incidents: plan.troubles.map((trouble) => ({ key: keyOf(trouble), decision: trouble.decision })), fixes: fixes(), notices: notices(), posts: postsOf(world, faults), executions, bindings: bindings(), wrong }; // prettier-ignore
+  const books = {
+    incidents: plan.troubles.map((trouble) => ({ key: keyOf(trouble), decision: trouble.decision })),
+    fixes: fixes(),
+    notices: notices(),
+    posts: postsOf(world, faults),
+    executions,
+    bindings: bindings(),
+    wrong,
+  };
   for (const replica of replicas) wrong.push(...(await replica.stop()));
   for (const pid of pids) if (isAlive(pid)) wrong.push(`the process ${pid} is still there`);
   const kills = replicas.reduce((sum, replica) => sum + replica.kills, 0);
@@ -227,7 +189,13 @@ function postsOf({ telegram, notices, replicas }: RealWorld, faults: ReadonlyMap
   const kills = replicas.filter(({ role }) => role === 'watcher').reduce((sum, replica) => sum + replica.kills, 0);
   let explained = kills + (faults.get('chat lost') ?? 0) + (faults.get('chat no answer') ?? 0);
   const unknown = orphans(telegram.messages(), notices());
-  const postOf = (notice: string, form: Post['form'], unheard: boolean): Post => ({ notice, form, by: 'a watcher', known: false, unheard }); // prettier-ignore
+  const postOf = (notice: string, form: Post['form'], unheard: boolean): Post => ({
+    notice,
+    form,
+    by: 'a watcher',
+    known: false,
+    unheard,
+  });
   return notices().flatMap(({ metadata, spec, status }) => {
     const isItsOwn = ({ text }: { text: string }): boolean =>
       spec.members.some(({ name }) => text.includes(name.replace(/-[0-9a-f]{6}-\d+$/, '')));

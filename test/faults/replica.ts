@@ -35,7 +35,7 @@ export function createGate(): Gate {
   return {
     async pass(moment) {
       if (!dead) strike(moment);
-      while (paused && !dead) await paused.promise;
+      await paused?.promise;
       if (dead) await never;
     },
     die: () => void ((dead = true), paused?.resolve()),

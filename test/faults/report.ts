@@ -15,7 +15,14 @@ export interface Report {
 
 export function reportOf(
   form: Report['form'],
-  { plan, books, faults, kills, repeated, cpuMs }: { plan: Plan; books: Books; faults: ReadonlyMap<string, number>; kills: number; repeated: number; cpuMs: number }, // prettier-ignore
+  {
+    plan,
+    books,
+    faults,
+    kills,
+    repeated,
+    cpuMs,
+  }: { plan: Plan; books: Books; faults: ReadonlyMap<string, number>; kills: number; repeated: number; cpuMs: number },
 ): Report {
   const { incidents, executions, posts } = books;
   const done = {

@@ -106,7 +106,11 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
     return {
       ...channel,
       async post(place, message, replyTo) {
-        const { members: [first], form, ...address } = place as Notice['spec']; // prettier-ignore
+        const {
+          members: [first],
+          form,
+          ...address
+        } = place as Notice['spec'];
         const name = first ? nameOfNotice(address, form, first.uid) : `${form} of ${by}`;
         const known = isRecorded(name);
         const id = await channel.post(place, message, replyTo);
@@ -163,14 +167,14 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
   async function stopGently(replica: Replica, wait: (ms: number) => Promise<void>): Promise<void> {
     const { gate, stop, ended, asleep, name } = replica.running!;
     replica.running = undefined;
-    let isOver: boolean | undefined;
-    void ended.then((inTime) => (isOver = inTime));
+    const end: { inTime?: boolean } = {};
+    void ended.then((inTime) => (end.inTime = inTime));
     stop.abort();
-    for (let n = 0; n < 20 && isOver === undefined; n++) await wait(stepMs);
+    for (let n = 0; n < 20 && end.inTime === undefined; n++) await wait(stepMs);
     if (gate.isDead()) return countDeath(name); // a kill came first
-    if (isOver === undefined) wrong.push(`${name} did not stop`);
-    else if (clock.now() - startMs > virtualPace.calmMs + noAnswersLeftMs && (!isOver || asleep() > 0))
-      wrong.push(`${name} left ${asleep()} sleepers when it stopped${isOver ? '' : ' (not in time)'}`);
+    if (end.inTime === undefined) wrong.push(`${name} did not stop`);
+    else if (clock.now() - startMs > virtualPace.calmMs + noAnswersLeftMs && (!end.inTime || asleep() > 0))
+      wrong.push(`${name} left ${asleep()} sleepers when it stopped${end.inTime ? '' : ' (not in time)'}`);
   }
 
   async function strike(replica: Replica, blow: Blow): Promise<void> {
