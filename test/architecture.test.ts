@@ -323,6 +323,7 @@ const unitRoots: Record<string, string> = {
   cluster: 'test/cluster',
   e2e: 'test/e2e/support',
   pictures: 'scripts/pictures',
+  soak: 'scripts/soak',
   'sim/full-sim': 'test/sim',
 };
 

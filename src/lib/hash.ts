@@ -20,7 +20,24 @@ export function canonical(value: unknown): string {
   );
 }
 
-export const sameValue = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+/** Whether both are the same as JSON: without regard to the order of keys, and to those that are undefined. */
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, n) => sameValue(item ?? null, b[n] ?? null));
+  if (!isPlain(a) || !isPlain(b)) return canonical(a) === canonical(b);
+  let keys = 0;
+  for (const key in a) {
+    if (a[key] === undefined) continue;
+    keys += 1;
+    if (!sameValue(a[key], b[key])) return false;
+  }
+  for (const key in b) if (b[key] !== undefined) keys -= 1;
+  return keys === 0;
+}
+
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /** A UUID in 22 characters, so that it fits a chat button's 64 bytes. */
 export function shortUid(uid: string): string {

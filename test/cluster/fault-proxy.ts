@@ -1,20 +1,21 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import http, { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDryRun } from './audit.ts';
 import { Faults, type Failure, type Held, type RequestSeen, type WriteSeen } from './faults.ts';
 
-export type { Held, RequestSeen, WriteSeen } from './faults.ts';
+export type { Failure, Held, RequestSeen, WriteSeen } from './faults.ts';
 
 /**
  * Stands between a client and the API server and makes the network misbehave on request.
  * It ends TLS, so clients must identify themselves by bearer token: a client certificate stops here.
  */
 export interface FaultProxy {
-  /** https://127.0.0.1:PORT */
+  /** https://127.0.0.1:PORT, or http: of a server without TLS. */
   readonly url: string;
   /** Every request that is not a GET. */
   readonly writes: readonly WriteSeen[];
@@ -22,8 +23,8 @@ export interface FaultProxy {
   holdBefore(match: (write: WriteSeen) => boolean): Promise<Held>;
   /** Holds back the server's answer to the next matching write; resolves when the server has answered. */
   holdAfter(match: (write: WriteSeen) => boolean): Promise<Held>;
-  /** Answers the next matching requests with a Kubernetes Status of this code, or resets the connection. */
-  fail(match: (request: RequestSeen) => boolean, status: Failure, times: number): void;
+  /** Answers the next matching requests with a Kubernetes Status of this code, or breaks them in another way. */
+  fail(match: (request: RequestSeen) => boolean, failure: Failure, times: number): void;
   delay(match: (request: RequestSeen) => boolean, ms: number, times: number): void;
   /** Destroys all open client connections. */
   cut(): void;
@@ -32,33 +33,37 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-export interface FaultProxyOptions {
-  readonly upstream: string;
+/** Without these it speaks plain HTTP on both sides, as the simulated API server does. */
+interface TlsOptions {
   readonly caFile: string;
   /** PEM */
   readonly cert: string;
   /** PEM */
   readonly key: string;
 }
+export type FaultProxyOptions = { readonly upstream: string } & (TlsOptions | { readonly cert?: undefined });
 
-export async function startFaultProxy({ upstream, caFile, cert, key }: FaultProxyOptions): Promise<FaultProxy> {
+export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
+  const { upstream, cert } = options;
   const faults = new Faults();
   const writes: WriteSeen[] = [];
-  const forward = forwarder(upstream, await readFile(caFile, 'utf8'));
-  const server = https.createServer({ cert, key }, (request, response) => {
+  const forward = forwarder(upstream, cert === undefined ? undefined : await readFile(options.caFile, 'utf8'));
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     // Whatever goes wrong between here and the server looks to the client like a broken connection.
     serve(request, response, { faults, writes, forward }).catch(() => request.socket.destroy());
-  });
+  };
+  const server =
+    cert === undefined ? http.createServer(onRequest) : https.createServer({ cert, key: options.key }, onRequest);
   // As the API server, keep idle connections: closing them would be a fault no test asked for.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${cert === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     writes,
     holdBefore: (match) => faults.hold('before', match),
     holdAfter: (match) => faults.hold('after', match),
-    fail: (match, status, times) => faults.fail(match, status, times),
+    fail: (match, failure, times) => faults.fail(match, failure, times),
     delay: (match, ms, times) => faults.delay(match, ms, times),
     heal: () => faults.heal(),
     cut: () => server.closeAllConnections(),
@@ -89,8 +94,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, context
   if (write !== undefined) writes.push(write);
   await faults.passDelays(seen);
   const failure = faults.nextFailure(seen);
-  if (failure === 'reset') return void request.socket.resetAndDestroy();
-  if (failure !== undefined) return answerStatus(response, failure);
+  if (typeof failure === 'number') return answerStatus(response, failure);
+  if (failure !== undefined) return breakIt(failure, request, response, () => forward(request, body, response));
   if (write === undefined) return stream(await forward(request, body, response), response);
   if (!(await faults.passHolds('before', write))) return void request.socket.destroy();
   const answer = await forward(request, body, response);
@@ -98,6 +103,39 @@ async function serve(request: IncomingMessage, response: ServerResponse, context
   if (!(await faults.passHolds('after', write))) return void request.socket.destroy();
   response.writeHead(answer.statusCode ?? 502, endToEnd(answer.rawHeaders).flat()).end(answerBody);
 }
+
+async function breakIt(
+  failure: Exclude<Failure, number>,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  ask: () => Promise<IncomingMessage>,
+): Promise<void> {
+  if (failure === 'black hole') return;
+  if (failure === 'reset') return void socket.resetAndDestroy();
+  if (failure === 'garbage')
+    return void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>\n');
+  const answer = await ask();
+  if (failure === 'lost') return void answer.resume().on('end', () => socket.resetAndDestroy());
+  response.writeHead(answer.statusCode ?? 502, endToEnd(answer.rawHeaders).flat());
+  response.flushHeaders();
+  if (failure === 'half-open') return void answer.resume();
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    if (failure === 'truncated') {
+      response.write(chunk.subarray(0, chunk.length / 2), () => socket.destroy());
+      return;
+    }
+    const size = Math.ceil(chunk.length / drips);
+    for (let at = 0; at < chunk.length && !response.destroyed; at += size) {
+      response.write(chunk.subarray(at, at + size));
+      await sleep(dripMs);
+    }
+  }
+  response.end();
+}
+
+/** A slow drip: each chunk in so many pieces, with so long a pause after each. */
+const drips = 10;
+const dripMs = 50;
 
 function seenOf(request: IncomingMessage): RequestSeen {
   const [path = '', query = ''] = (request.url ?? '').split('?');
@@ -113,11 +151,15 @@ function writeSeenOf(request: IncomingMessage, sent: Buffer, n: number): WriteSe
 }
 
 /** Each request gets its own connection to the server, so none fails because of one that went stale. */
-function forwarder(upstream: string, ca: string): Forward {
+function forwarder(upstream: string, ca: string | undefined): Forward {
   return (request, body, response) =>
     new Promise((resolve, reject) => {
       const { method, rawHeaders } = request;
-      const onward = https.request(new URL(request.url ?? '/', upstream), { method, ca, agent: false }, resolve);
+      const url = new URL(request.url ?? '/', upstream);
+      const onward =
+        ca === undefined
+          ? http.request(url, { method, agent: false }, resolve)
+          : https.request(url, { method, ca, agent: false }, resolve);
       for (const [name, value] of endToEnd(rawHeaders)) onward.appendHeader(name, value);
       // Node frames no body of a DELETE by itself: the server would take what was sent for another request.
       if (body.length > 0) onward.setHeader('content-length', body.length);
@@ -150,7 +192,7 @@ function answerStatus(response: ServerResponse, code: number): void {
   const reason = (STATUS_CODES[code] ?? 'Unknown').replaceAll(' ', '');
   const message = `the fault proxy answers ${code} as asked`;
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
-  const retryAfter = code === 429 ? { 'retry-after': '1' } : {};
+  const retryAfter = code === 429 || code === 503 ? { 'retry-after': '1' } : {};
   response.writeHead(code, { 'content-type': 'application/json', ...retryAfter }).end(JSON.stringify(status));
 }
 

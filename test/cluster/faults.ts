@@ -28,7 +28,11 @@ export interface Held {
   drop(): void;
 }
 
-export type Failure = number | 'reset';
+/**
+ * A status; or what a network does. `lost`: it was done, and the connection broke before the answer. `half-open`: the
+ * answer begins, and nothing more of it ever comes.
+ */
+export type Failure = number | 'reset' | 'black hole' | 'garbage' | 'lost' | 'truncated' | 'drip' | 'half-open';
 export type Moment = 'before' | 'after';
 
 interface Hold {

@@ -16,7 +16,8 @@ export interface SentMessage {
   buttons: { text: string; callback_data: string }[];
 }
 type Body = Record<string, unknown>;
-type Fault = { status: number; body: string } | 'hang up' | 'silence';
+/** `lost`: it is done, and nobody hears of it. */
+type Fault = { status: number; body: string } | 'hang up' | 'silence' | 'lost';
 class Refused extends Error {
   readonly code: number;
   readonly parameters: object | undefined;
@@ -182,7 +183,8 @@ export async function startFakeTelegram({
         onCall(method, body);
         if (given !== token) throw new Refused(401, 'Unauthorized');
         const planned = faults.findIndex((fault) => fault.method === method);
-        if (planned >= 0) return misbehave(response, faults.splice(planned, 1)[0]!.fault);
+        const fault = planned >= 0 ? faults.splice(planned, 1)[0]!.fault : undefined;
+        if (fault && fault !== 'lost') return misbehave(response, fault);
         if (method === 'getUpdates') return getUpdates(body, response);
         if (isTooFast(method, body['chat_id'] === undefined ? undefined : String(body['chat_id']))) {
           refused += 1;
@@ -191,6 +193,7 @@ export async function startFakeTelegram({
         const known = methods[method];
         if (!known) throw new Refused(404, 'Not Found: method not found');
         const result = known(body);
+        if (fault === 'lost') return misbehave(response, 'hang up');
         // What takes a while has arrived all the same.
         setTimeout(() => reply(response, 200, { ok: true, result }), method === 'sendMessage' ? sendMs : 0);
       } catch (error) {
@@ -208,6 +211,8 @@ export async function startFakeTelegram({
     setToken: (next: string): void => void (token = next),
     /** The next call of this method goes wrong. */
     fail: (method: string, fault: Fault): void => void faults.push({ method, fault }),
+    /** Nothing that was asked for goes wrong any more. */
+    heal: (): void => void (faults.length = 0),
     forget: (id: number): void => void messages.delete(id),
     /** How often we went beyond Telegram's limits. */
     refused: (): number => refused,
@@ -293,7 +298,7 @@ export const tooManyRequests = (seconds: number): Fault => ({
 
 function misbehave(response: ServerResponse, fault: Fault): void {
   if (fault === 'silence') return;
-  if (fault === 'hang up') response.destroy();
+  if (fault === 'hang up' || fault === 'lost') response.destroy();
   else response.writeHead(fault.status, { 'content-type': 'application/json' }).end(fault.body);
 }
 

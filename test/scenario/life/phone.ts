@@ -75,11 +75,15 @@ export function createPhone() {
   const buttons = ({ message: { cards, buttons: below = [] } }: Shown) =>
     [...cards, { buttons: below }].flatMap((card) => card.buttons.flat());
 
-  /** A thumb on a button that is there now: pressed later, when it may be gone. */
-  function keep(label: RegExp): () => Promise<string> {
-    for (const shown of [...lists.toReversed(), ...messages]) {
-      const button = buttons(shown).find((one) => label.test(one.label));
-      if (!button || !handle) continue;
+  /** A thumb on each button that is there now, of any card or of one about something: pressed later, when it may be gone. */
+  function thumbs(label: RegExp, about?: RegExp): (() => Promise<string>)[] {
+    return [...lists.toReversed(), ...messages].flatMap((shown) => {
+      const { cards } = shown.message;
+      const theirs = about
+        ? cards.filter(({ headline }) => about.test(headline)).flatMap((card) => card.buttons.flat())
+        : buttons(shown);
+      const button = theirs.find((one) => label.test(one.label));
+      if (!button || !handle) return [];
       const place = { chat: shown.chat };
       const press = { by: `telegram:${ada}`, name: 'ada', place, message: shown.id, data: button.data } as const;
       return async () => {
@@ -88,8 +92,13 @@ export function createPhone() {
         else if (show) lists.push({ id: `list-${lists.length + 1}`, chat: place.chat, message: show });
         return say;
       };
-    }
-    throw new Error(`no button ${label} to press`);
+    });
+  }
+
+  function keep(label: RegExp): () => Promise<string> {
+    const [first] = thumbs(label);
+    if (!first) throw new Error(`no button ${label} to press`);
+    return first;
   }
 
   return {
@@ -118,5 +127,6 @@ export function createPhone() {
     },
     press: (label: RegExp): Promise<string> => keep(label)(),
     keep,
+    thumbs,
   };
 }

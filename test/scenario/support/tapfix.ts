@@ -24,6 +24,7 @@ export interface LogLine {
   [field: string]: unknown;
 }
 export interface Tapfix {
+  pid: number;
   stdout(): string;
   stderr(): string;
   /** Its log, those lines with this message. */
@@ -51,7 +52,11 @@ export interface StartOptions {
 }
 
 /** The built program as a child process, in an environment of its own: nothing of the machine's leaks in. */
-export function startTapfix(t: TestContext, words: readonly string[], options: StartOptions = {}): Tapfix {
+export function startTapfix(
+  t: Pick<TestContext, 'after'>,
+  words: readonly string[],
+  options: StartOptions = {},
+): Tapfix {
   const { env = {}, node = [], program = join(root, 'bin/tapfix.js') } = options;
   const child = spawn(process.execPath, [...node, program, ...words], {
     cwd: root,
@@ -95,6 +100,7 @@ export function startTapfix(t: TestContext, words: readonly string[], options: S
   }
 
   return {
+    pid: child.pid!,
     stdout: () => stdout,
     stderr: () => stderr,
     logged,
@@ -124,7 +130,7 @@ function logLines(stdout: string): LogLine[] {
 }
 
 /** A folder that is gone when the test is over. */
-export async function aFolder(t: TestContext): Promise<string> {
+export async function aFolder(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tapfix-scenario-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -137,10 +143,15 @@ export interface Setup {
   channels?: object;
   /** More of the configuration. */
   config?: object;
+  /** The kubeconfig has no token: the server decides who that is. */
+  anonymous?: boolean;
 }
 
 /** A configuration and a kubeconfig; both are JSON, which is YAML too. */
-export async function aSetup(t: TestContext, { server = 'http://127.0.0.1:1', channels, config }: Setup = {}) {
+export async function aSetup(
+  t: Pick<TestContext, 'after'>,
+  { server = 'http://127.0.0.1:1', channels, config, anonymous = false }: Setup = {},
+) {
   const folder = await aFolder(t);
   const [configFile, kubeconfig] = [join(folder, 'config.yaml'), join(folder, 'kubeconfig')];
   const whole = {
@@ -152,18 +163,18 @@ export async function aSetup(t: TestContext, { server = 'http://127.0.0.1:1', ch
     ...config,
   };
   await writeFile(configFile, JSON.stringify(whole));
-  await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(server)));
+  await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(server, anonymous)));
   return { folder, configFile, env: { KUBECONFIG: kubeconfig }, words: ['run', '--config', configFile] };
 }
 
 /** What ada's kubeconfig has. */
 export const userToken = 'not-a-real-one';
 
-const kubeconfigFor = (server: string): object => ({
+const kubeconfigFor = (server: string, anonymous: boolean): object => ({
   apiVersion: 'v1',
   kind: 'Config',
   clusters: [{ name: 'test', cluster: { server, 'insecure-skip-tls-verify': true } }], // plain HTTP is refused without it
-  users: [{ name: 'ada', user: { token: userToken } }],
+  users: [{ name: 'ada', user: anonymous ? {} : { token: userToken } }],
   contexts: ['staging', 'prod'].map((name) => ({ name, context: { cluster: 'test', user: 'ada' } })),
   'current-context': 'staging',
 });

@@ -15,6 +15,18 @@ test('absent and undefined are the same value, null is another', () => {
   assert.equal(canonical(undefined), 'undefined');
 });
 
+test('two values are the same exactly if they are the same as JSON', () => {
+  const odd = fc.constantFrom(undefined, null, NaN, [], [undefined], [null], {}, { a: undefined }, new Date(0));
+  const value = fc.oneof(
+    odd,
+    fc.object({ maxKeys: 2, maxDepth: 2, key: fc.constantFrom('a', 'b'), values: [odd, fc.boolean()] }),
+  );
+  fc.assert(
+    fc.property(value, value, (a, b) => assert.equal(sameValue(a, b), canonical(a) === canonical(b))),
+    { numRuns: 2_000 },
+  );
+});
+
 test('a uid survives being made short, in 22 characters', () => {
   fc.assert(
     fc.property(fc.uuid(), (uid) => {
