@@ -98,15 +98,18 @@ export function createChannelRegistry(deps: ChannelRegistryDeps): ChannelRegistr
   };
 }
 
-/** The check is made immediately before each message: a leader that was paused must not post what another one posts. */
+/**
+ * A leader that was paused must not post what another one posts. The check is made at once, and by channels that let a
+ * message wait once more immediately before it is sent.
+ */
 const onlyWhileLeading = (channel: Channel, mustLead: () => void): Channel => ({
   ...channel,
-  async post(place, message, replyTo) {
+  async post(place, message, replyTo, turn) {
     mustLead();
-    return channel.post(place, message, replyTo);
+    return channel.post(place, message, replyTo, { ...turn, check: mustLead });
   },
-  async edit(place, id, message) {
+  async edit(place, id, message, turn) {
     mustLead();
-    return channel.edit(place, id, message);
+    return channel.edit(place, id, message, { ...turn, check: mustLead });
   },
 });

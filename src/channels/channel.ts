@@ -99,6 +99,8 @@ export interface Turn {
   urgency?: 'press' | 'critical' | 'usual' | 'rest';
   /** The caller gives up: a call that still waits is dropped, one that is under way is not. */
   signal?: AbortSignal;
+  /** Called immediately before it is sent; throws when it may not be (any more). */
+  check?(): void;
 }
 
 export interface Channel {

@@ -65,7 +65,7 @@ export function createPacer({ clock, bot: botRate, pauseMs, idleMs = usualIdleMs
 
   /** `enter` queues a job. What the caller gave up meanwhile is not sent: somebody may have sent it again. */
   function inTurn<T>(
-    { signal }: Turn,
+    { signal, check }: Turn,
     work: () => Promise<T>,
     enter: (job: () => Promise<void>) => Promise<unknown>,
     passed: readonly Passed[],
@@ -76,7 +76,7 @@ export function createPacer({ clock, bot: botRate, pauseMs, idleMs = usualIdleMs
     const job = async (): Promise<void> => {
       signal?.removeEventListener('abort', giveUp);
       if (signal?.aborted) return free(passed);
-      const sending = work();
+      const sending = checked(check, work);
       resolve(sending);
       const error = await inTime({ clock, ms: unansweredMs, late: undefined }, () => failureOf(sending));
       for (const { limiter, inMs } of passed) void clock.sleep(inMs).then(() => limiter.incrementReservoir(1));
@@ -128,6 +128,11 @@ export function createPacer({ clock, bot: botRate, pauseMs, idleMs = usualIdleMs
 }
 
 const optionsOf = ({ urgency = 'usual' }: Turn): { priority: number } => ({ priority: priorities[urgency] });
+
+async function checked<T>(check: (() => void) | undefined, work: () => Promise<T>): Promise<T> {
+  check?.();
+  return work();
+}
 
 async function free(passed: readonly Passed[]): Promise<void> {
   await Promise.all(passed.map(({ limiter }) => limiter.incrementReservoir(1)));

@@ -101,7 +101,7 @@ export async function aRealWorld({ namespaces, replicas = 1, config = {} }: Real
   const telegram = await startFakeTelegram({
     chats: [String(chat)],
     pollMs: 5_000,
-    limits: { messagesAMinute: 1_000, callsASecond: 1_000 },
+    limits: { burstInChat: 1_000, messagesAMinute: 1_000, callsASecond: 1_000 },
     onCall: (method) => onCall(method),
   });
   context.after(() => telegram.close());

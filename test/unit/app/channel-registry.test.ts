@@ -69,3 +69,44 @@ test('channels come and go: nothing is received before all is listed, and one th
   await registry.ended();
   assert.equal(log.at(-1), 'another ends');
 });
+
+test('a replica that no longer leads posts and edits nothing, and a message that waits is checked once more', async () => {
+  const sent: string[] = [];
+  const slow: Channel = {
+    ...aChannel('telegram', []),
+    async post(_place, _message, _replyTo, turn) {
+      await clock.sleep(1_000); // it waits for its turn
+      turn?.check?.();
+      sent.push('posted');
+      return '1';
+    },
+    edit: async () => void sent.push('edited'),
+  };
+  const clock = fakeClock();
+  const stop = new AbortController();
+  let leads = true;
+  const mustLead = (): void => assert(leads, 'this replica does not lead');
+  const registry = createChannelRegistry({
+    clock,
+    metrics: createMetrics(),
+    readiness: createReadiness(),
+    installation: [],
+    onForeign: () => nothing,
+    term: { signal: stop.signal, mustLead },
+  });
+  registry.start(handlers, Promise.resolve());
+  registry.use(new Map([['telegram', slow]]));
+  const channel = registry.channels().get('telegram')!;
+  const message = { cards: [] } as never;
+  const first = channel.post({ chat: '1' }, message);
+  await clock.advance(1_000);
+  assert.equal(await first, '1');
+  const waiting = channel.post({ chat: '1' }, message).catch(String);
+  leads = false;
+  await clock.advance(1_000);
+  assert.match(await waiting, /does not lead/);
+  await assert.rejects(channel.post({ chat: '1' }, message), /does not lead/);
+  await assert.rejects(channel.edit({ chat: '1' }, '1', message), /does not lead/);
+  assert.deepEqual(sent, ['posted']);
+  stop.abort();
+});
