@@ -11,6 +11,8 @@ export interface AuditEvent {
   at: string;
   requestObject?: unknown;
   userAgent?: string;
+  /** Who asked, by address: the pods of a Deployment have one user. */
+  from?: string;
 }
 
 const writes = ['create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -54,6 +56,7 @@ interface LogLine {
   requestURI: string;
   user: { username: string };
   userAgent?: string;
+  sourceIPs?: string[];
   objectRef?: { resource?: string; subresource?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number };
   requestObject?: DryRunBody;
@@ -90,6 +93,7 @@ function toEvent(line: LogLine): AuditEvent {
     at: line.requestReceivedTimestamp,
     ...(line.requestObject !== undefined && { requestObject: line.requestObject }),
     ...(line.userAgent !== undefined && { userAgent: line.userAgent }),
+    ...(line.sourceIPs?.[0] !== undefined && { from: line.sourceIPs[0] }),
   };
 }
 
