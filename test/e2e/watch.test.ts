@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { KubeObject } from '../../src/kube/api.ts';
 import { type ClosableApi, createApi } from '../../src/kube/client.ts';
 import { loadKubeConfig } from '../../src/kube/kubeconfig.ts';
+import { createOutage, outageBegins, outageEnds } from '../../src/kube/outage.ts';
 import { type Change, createWatch } from '../../src/kube/watch.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -33,11 +34,12 @@ before(async () => {
   ]);
   const file = await cluster.serviceAccountKubeconfig(namespace, 'reader', { server: proxy.url });
   const kubeConfig = loadKubeConfig({ env: { KUBECONFIG: file, HOME: cluster.dir } });
-  api = createApi({ kubeConfig });
+  const log = createLog({ level: 'debug', write: (line) => void lines.push(line) });
+  api = createApi({ kubeConfig, outage: createOutage({ clock: systemClock, log }) });
   const watch = createWatch<KubeObject>({
     api,
     clock: systemClock,
-    log: createLog({ level: 'debug', write: (line) => void lines.push(line) }),
+    log,
     kind: 'ServiceAccount',
     namespace,
     view: (object) => object,
@@ -79,7 +81,7 @@ test('a killed API server: the watch comes back by itself and misses nothing', a
   await remove('before');
   await shows('after');
   await shows('before', false);
-  for (const words of ['watch is broken', 'watch is back']) assert.ok(logged(words), `"${words}" was to be logged`);
+  for (const words of [outageBegins, outageEnds]) assert.ok(logged(words), `"${words}" was to be logged`);
 });
 
 test('a version that is too old (410): everything is listed anew, and what went meanwhile is gone', async () => {

@@ -10,9 +10,11 @@ import { type Case, type Culprit, ownWords, readScene, restartsInWords, type Sce
 /** An older Event has nothing to do with the last end. */
 const latelyMs = 900_000;
 
+const kubeletReasons = ['Unhealthy', 'FailedPostStartHook'];
+
 /** A container that the kubelet kills looks like one that crashes. The kubelet reported the reason before. */
 async function readKubelet({ reader }: Scene, { pod: { pod } }: Culprit, nowMs: number): Promise<string[]> {
-  const events = await readEvents(reader, pod.namespace, ['Unhealthy', 'FailedPostStartHook'], [pod.uid]);
+  const events = await readEvents(reader, pod.namespace, kubeletReasons, [pod.uid]);
   const fatal = events.find(
     ({ reason, message, lastSeenMs }) =>
       nowMs - lastSeenMs < latelyMs && (reason !== 'Unhealthy' || /^(?:Liveness|Startup) probe/.test(message)),
@@ -24,6 +26,8 @@ async function readKubelet({ reader }: Scene, { pod: { pod } }: Culprit, nowMs: 
 }
 
 export async function crashLoopCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
+  // Asked now and read below: the reader asks each question once.
+  readEvents(deps.reader, subject.namespace, kubeletReasons, []).catch(() => undefined);
   const scene = await readScene(subject, deps);
   if (!scene) return undefined;
   const { pods, changed } = scene;
