@@ -1,9 +1,11 @@
 import { actions } from '../actions/table.ts';
 import { type ClosableApi, createApi } from '../kube/client.ts';
+import type { Kind } from '../kube/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { customResourceDefinitions } from '../manifests/crd.ts';
 import { accounts, defaultNamespace as tapfixNamespace } from '../manifests/manifest.ts';
+import { leases, memoryConfigMaps } from '../manifests/workloads.ts';
 import type { Container, PodObject } from '../sim/common/shapes.ts';
 import { type Behaviour, usualTiming } from '../sim/kubelet/behaviour.ts';
 import { createSim, type Sim } from '../sim/sim.ts';
@@ -98,6 +100,9 @@ async function prepare({ api }: Sim): Promise<void> {
     await api.create({ kind: 'Namespace' }, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: accounts.writer } };
   await api.create({ kind: 'ServiceAccount', namespace: tapfixNamespace }, account);
+  const install = { namespace: tapfixNamespace, image: '', actions };
+  for (const manifest of [...memoryConfigMaps(install), ...leases(install)])
+    await api.create({ kind: manifest.kind as Kind, namespace: tapfixNamespace }, manifest);
 }
 
 const credentialsFor = (server: string): Parameters<typeof createApi>[0]['kubeConfig'] => ({

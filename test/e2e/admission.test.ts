@@ -559,10 +559,10 @@ test('what a role has seen healthy is written by that role alone, and within bou
     metadata: { name, namespace: 'tapfix' },
     data,
   });
-  const write = (role: string, data: object = { revisions: '' }) => [
-    ...['patch', 'configmap', `tapfix-${role}-history-0`, '-n', 'tapfix', '--type', 'merge', '--dry-run=server'],
-    ...['-p', JSON.stringify({ data })],
-  ];
+  const write = (role: string, data: object = { revisions: '' }) => {
+    const args = ['patch', 'configmap', `tapfix-${role}-history-0`, '-n', 'tapfix', '--type', 'merge'];
+    return [...args, '--dry-run=server', '-p', JSON.stringify({ data })];
+  };
   const known = { revisions: '["6f1c1d5e",1,1,0,0,0,0]\n' };
   for (const [who, whose] of [
     ['watcher', 'controller'],

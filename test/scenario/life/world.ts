@@ -10,7 +10,7 @@ import { createOutage } from '../../../src/kube/outage.ts';
 import { type Phase, phaseOf, type Remediation } from '../../../src/kube/remediation.ts';
 import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
-import { memoryConfigMaps } from '../../../src/manifests/workloads.ts';
+import { leases, memoryConfigMaps } from '../../../src/manifests/workloads.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { createReadiness, type Readiness } from '../../../src/ops/readiness.ts';
 import type { ApiServer } from '../../../src/sim/api/api-server.ts';
@@ -95,8 +95,9 @@ export async function aWorld(t: TestContext, options: WorldOptions = {}) {
 
   for (const name of ['shop', 'tapfix']) await api.create({ kind: 'Namespace' }, named('v1', 'Namespace', name));
   await api.create({ kind: 'ServiceAccount', namespace: 'tapfix' }, named('v1', 'ServiceAccount', 'tapfix-writer'));
-  for (const { metadata } of memoryConfigMaps({ namespace: 'tapfix', image: '', actions }))
-    await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, named('v1', 'ConfigMap', metadata.name));
+  const install = { namespace: 'tapfix', image: '', actions };
+  for (const manifest of [...memoryConfigMaps(install), ...leases(install)])
+    await api.create({ kind: manifest.kind as 'ConfigMap' | 'Lease', namespace: 'tapfix' }, manifest);
 
   /** As tapfix reaches it: while it is away nobody answers, and open watches break. */
   const reachable: Pick<ApiServer, 'handle'> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { decodeSeen, encodeSeen, isWorthWriting, shardOf } from '../../../src/health/history-text.ts';
 import type { RunningRevision, SeenRevision } from '../../../src/health/history.ts';
 import { mostCharacters } from '../../../src/kube/history-maps.ts';
