@@ -83,6 +83,8 @@ async function soak({ minutes, seed, out }: Options): Promise<number> {
       const mayRepeat = (): boolean => counts.has('chat lost') || counts.has('chat no answer');
       const found = await oneIncident(world, trouble, mayRepeat);
       for (const line of found) console.log(`WRONG after ${Math.round(nowMs() / 1000)} s: ${line}`);
+      if (found.length > 0)
+        for (const line of world.replicas.flatMap((one) => one.complaints())) console.log(`  ${line}`);
       wrong.push(...found);
       if (found.length === 0) books.closed += 1;
     }

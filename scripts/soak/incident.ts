@@ -6,7 +6,7 @@ import { ada, comesTrue, orphans, type RealWorld } from '../../test/faults/real-
 import { breakIt, deployAll, healIt, isWell, keyOf } from '../../test/faults/scene.ts';
 
 /** A half-open watch is given up after 90 s. */
-const patienceMs = 180_000;
+const patienceMs = 300_000;
 const decisionMs = 20_000;
 
 /**

@@ -59,10 +59,11 @@ export function plot(
     const anchor = share === 0 ? 'start' : share === 1 ? 'end' : 'middle';
     return `<text x="${x(at * 60_000)}" y="${height - 8}" text-anchor="${anchor}">${shown(at)} min</text>`;
   });
-  const bands = spells.map(
-    ({ what, fromMs, forMs }) =>
-      `<rect class="spell" x="${x(fromMs)}" y="${edge.top}" width="${Math.max(1, Number(x(fromMs + forMs)) - Number(x(fromMs))).toFixed(1)}" height="${height - edge.top - edge.bottom}"><title>${escaped(what)}</title></rect>`,
-  );
+  const bands = spells.map(({ what, fromMs, forMs }) => {
+    const until = Math.min(fromMs + forMs, minutes * 60_000);
+    const wide = Math.max(1, Number(x(until)) - Number(x(fromMs))).toFixed(1);
+    return `<rect class="spell" x="${x(fromMs)}" y="${edge.top}" width="${wide}" height="${height - edge.top - edge.bottom}"><title>${escaped(what)}</title></rect>`;
+  });
   const curves = lines.map(
     ({ tone, points }) =>
       `<polyline class="${tone}" points="${points.map((point) => `${x(point.x)},${y(point.y)}`).join(' ')}"/>`,

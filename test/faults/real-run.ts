@@ -181,7 +181,9 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
   for (const pid of pids) if (isAlive(pid)) wrong.push(`the process ${pid} is still there`);
   const kills = replicas.reduce((sum, replica) => sum + replica.kills, 0);
   const repeated = orphans(telegram.messages(), notices()).length;
-  return reportOf('real', { plan, books, faults, kills, repeated, cpuMs: 0 });
+  const report = reportOf('real', { plan, books, faults, kills, repeated, cpuMs: 0 });
+  if (report.wrong.length > 0) report.books.push(...replicas.flatMap((replica) => replica.complaints()));
+  return report;
 }
 
 /** Each message; one that no Notice knows is explained by a kill of the watcher or by a lost answer, or by nothing. */

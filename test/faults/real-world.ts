@@ -50,6 +50,8 @@ export interface RealReplica {
   /** How often it was killed. */
   kills: number;
   running(): Tapfix | undefined;
+  /** The last warnings and errors of all its lives. */
+  complaints(): string[];
   start(): Promise<void>;
   kill(): Promise<void>;
   /** SIGTERM. Returns what was wrong with its end. */
@@ -129,14 +131,22 @@ export async function aRealWorld({ namespaces, replicas = 1, config = {} }: Real
     });
     const env = { ...setup.env, TELEGRAM_BOT_TOKEN: botToken };
     let tapfix: Tapfix | undefined;
+    const lives: Tapfix[] = [];
     const replica: RealReplica = {
       role,
       n,
       proxy,
       kills: 0,
       running: () => tapfix,
+      complaints: () =>
+        lives
+          .flatMap((life) => life.stdout().split('\n'))
+          .filter((line) => /^\{"level":"(warn|error)"|^(?!\{)./.test(line))
+          .slice(-15)
+          .map((line) => `${role} ${n}: ${line.slice(0, 400)}`),
       async start() {
         tapfix = startTapfix(context as never, [...setup.words, '--role', role], { env, node: imageFlags });
+        lives.push(tapfix);
         await tapfix.says('operations server listens');
       },
       async kill() {
