@@ -6,6 +6,7 @@ import type { Ledger } from '../incidents/ledger.ts';
 import type { Api } from '../kube/api.ts';
 import { createFeed, type Feed } from '../kube/feed.ts';
 import { isCleared, isProposedFrom, type Remediation, viewRemediation } from '../kube/remediation.ts';
+import { createRoster, type Roster } from '../kube/roster.ts';
 import { createStore, type Store } from '../kube/store.ts';
 import { createReconnectSignal, type ReconnectSignal } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -64,6 +65,8 @@ export interface Ground extends Parts {
   /** One watch that reaches the server again wakes the others. */
   reconnected: ReconnectSignal;
   history: History;
+  /** Who exists and who owns it. Only the watcher asks. */
+  roster: Roster | undefined;
   /** Every Remediation that is watched, and the watches that bring them. */
   fixes: { store: Store<Remediation>; feed: Feed<Remediation> };
   /**
@@ -85,6 +88,7 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     ...parts,
     reconnected,
     history: createHistory(),
+    roster: role === 'controller' ? undefined : createRoster(),
     fixes: { store, feed },
     isOurs: (fix) =>
       isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) || isProposedFrom(fix, ownNamespace),

@@ -16,6 +16,7 @@ import { createTracker } from '../incidents/tracker.ts';
 import { createFeed } from '../kube/feed.ts';
 import { createMutes, isMuted } from '../kube/mutes.ts';
 import { type Notice, viewNotice } from '../kube/notice.ts';
+import { usualPace } from '../kube/questions.ts';
 import { createOwnerResolver } from '../kube/owners.ts';
 import { isCleared, isKeyedHere, type Remediation } from '../kube/remediation.ts';
 import { createStore, hearing, onlyOf } from '../kube/store.ts';
@@ -36,7 +37,7 @@ import { adjustSignalWatches, noticesOtherwise } from './watch-scopes.ts';
 /** Street 1 and the near half of street 2: notices failures, posts, records decisions. It can change no workload. */
 export function runWatcherRole(ground: Ground): Promise<void>[] {
   const { api, clock, log, ownNamespace, identity, timeZone, metrics, readiness, signal } = ground;
-  const { history, reconnected, watchRegistry } = ground;
+  const { history, reconnected, roster, watchRegistry } = ground;
   const channelRegistry = createChannelRegistry({
     clock,
     metrics,
@@ -85,7 +86,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     identity,
     fixes,
     putFix: ground.fixes.store.put,
-    owners: createOwnerResolver(api, clock),
+    owners: createOwnerResolver(api, clock, { roster, pace: usualPace }),
     readHealth: (subject, nowMs) => readHealth(reader, { ...subject, reach }, nowMs),
     derive: (subject, nowMs) => derive(subject, { reader, logs: api, history, config: current(), nowMs }),
     hasTargetChanged: (fix) => hasTargetChanged(api, fix),
@@ -100,6 +101,7 @@ export function runWatcherRole(ground: Ground): Promise<void>[] {
     log,
     current,
     reconnected,
+    roster,
     onSignal: tracker.onSignal,
     count: (outcome) => ledger.dropped(outcome),
   });
