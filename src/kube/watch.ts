@@ -345,6 +345,26 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     if (woken?.aborted) await clock.sleep(Math.min(random() * spreadMs, untilMs - clock.now()), signal);
   }
 
+  async function listAndFollow(signal: AbortSignal): Promise<void> {
+    contact.begin();
+    while (!signal.aborted) {
+      try {
+        if (isAskedToList) version = undefined;
+        isAskedToList = false;
+        version ??= await list(signal);
+        if (!signal.aborted && !isAskedToList) await follow(version, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isAskedToList) continue; // the connection broke because we ended it
+        contact.failed(error, error instanceof Silent);
+        deps.roll?.doubt();
+        if (!synced && isForbidden(error)) guard('onForbidden', () => deps.onForbidden?.());
+        const pauseMs = pauseAfter(error);
+        if (pauseMs > 0) await rest(pauseMs, error, signal);
+      }
+    }
+  }
+
   return {
     silentMs: () => clock.now() - contact.heardAtMs(),
     synced: () => synced,
@@ -354,24 +374,8 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
       open?.abort();
     },
     async run(signal) {
-      contact.begin();
-      signal.addEventListener('abort', () => deps.roll?.end(), { once: true });
-      while (!signal.aborted) {
-        try {
-          if (isAskedToList) version = undefined;
-          isAskedToList = false;
-          version ??= await list(signal);
-          if (!signal.aborted && !isAskedToList) await follow(version, signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          if (isAskedToList) continue; // the connection broke because we ended it
-          contact.failed(error, error instanceof Silent);
-          deps.roll?.doubt();
-          if (!synced && isForbidden(error)) guard('onForbidden', () => deps.onForbidden?.());
-          const pauseMs = pauseAfter(error);
-          if (pauseMs > 0) await rest(pauseMs, error, signal);
-        }
-      }
+      await listAndFollow(signal);
+      deps.roll?.end();
     },
   };
 }
