@@ -95,7 +95,11 @@ function podOf(n: number, name: string, set: number, prefix: string, isReady: bo
       ],
       containerStatuses: [
         {
-          ...{ name: 'app', ready: isReady, restartCount: isReady ? 0 : 3, image: 'shop/app:1', imageID: 'x' },
+          name: 'app',
+          ready: isReady,
+          restartCount: isReady ? 0 : 3,
+          image: 'shop/app:1',
+          imageID: 'x',
           ...(isReady ? { state: running, lastState: {} } : { state: waiting, lastState }),
         },
       ],

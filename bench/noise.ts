@@ -117,9 +117,9 @@ async function startWatcher(folder: string, server: { port: number; telegram: st
     '--config',
     config,
   ];
-  const join_ = group ? `echo $$ > '${group}/cgroup.procs'; ` : '';
+  const enter = group ? `echo $$ > '${group}/cgroup.procs'; ` : '';
   const child = adopt(
-    spawn('sh', ['-c', `${join_}exec "$@"`, 'sh', ...args], {
+    spawn('sh', ['-c', `${enter}exec "$@"`, 'sh', ...args], {
       env,
       stdio: ['ignore', process.env['BENCH_LOG'] ? 'inherit' : 'ignore', 'inherit'],
     }),

@@ -65,6 +65,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   let refusal: { at: string; problem: string } | undefined;
   let isAway = false;
   let forbidden: RegExp | undefined;
+  let requests = 0;
   const pings: number[] = [];
   let contact = new AbortController(); // ends when the server goes away
   let misses: (line: { type?: string; object?: KubeObject }) => boolean = () => false;
@@ -78,6 +79,7 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
   /** As tapfix reaches it: while it is away nobody answers, and open watches break. */
   const reachable: Pick<ApiServer, 'handle'> = {
     async handle(request) {
+      requests += 1;
       if (isAway) throw new Unreachable('connect ECONNREFUSED');
       if (forbidden?.test(request.path))
         return { status: 403, body: { kind: 'Status', code: 403, reason: 'Forbidden', message: 'forbidden' } };
@@ -157,6 +159,8 @@ export async function aWorld(t: TestContext, { config = {}, nodes = 2, behaviour
       void (refusal = problem === undefined ? undefined : { at: iso(clock.now()), problem }),
     fixes,
     until,
+    /** How many requests tapfix has made. */
+    requests: () => requests,
     advance: (ms: number) => clock.advance(ms),
     /** When the heartbeat was heard. */
     pings,
