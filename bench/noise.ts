@@ -190,6 +190,8 @@ export async function measureNoise(folder: string, load: NoiseLoad): Promise<Noi
       isKilled: isEnded(),
     };
   } finally {
+    child.kill('SIGTERM');
+    await Promise.race([once(child, 'exit'), sleep(5_000)]);
     await Promise.all([stop(child), server.stop()]);
     await group?.remove();
   }

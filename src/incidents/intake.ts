@@ -132,7 +132,7 @@ export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
 }
 
 const mostKnown = 8;
-const mostAsking = 1_000;
+const mostAsking = 250;
 
 /** Turns signals into incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
 export function createIntake(deps: IntakeDeps) {
