@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Counts } from './counts.ts';
 import { counts, here, image, start, startServer, stop, stopAll, until } from './processes.ts';
 import { tellingInWords } from './telling.ts';
+import { measureNoise, type NoiseCost } from './noise.ts';
 import { type Stall, stallOf, type Taken, taken, watcher } from './watcher.ts';
 
 /**
@@ -13,7 +14,7 @@ import { type Stall, stallOf, type Taken, taken, watcher } from './watcher.ts';
  * Figures are this machine's; the ratios travel, and on a busy machine the time of a CPU. Nothing here passes or fails.
  *
  * What bounds them. Events per second: garbage collection, a third of the time, because the image keeps the young generation
- * at 1 MB; without its flags a CPU did 1.6 times as many, and took 80 MB more. Memory after a burst: V8 lets the old generation
+ * small; without its flags a CPU did 1.6 times as many, and took 80 MB more. Memory after a burst: V8 lets the old generation
  * grow by a third before it collects, and lets garbage lie for long (src/ops/tidy.ts collects it). Stalls: a
  * page of 250 objects is decoded and handed on in one go.
  */
@@ -102,6 +103,26 @@ async function longList(folder: string): Promise<Taken> {
   return found;
 }
 
+/** Events about pods that are gone, and then a storm; and how the cost grows with pods and with Events a minute. */
+async function noise(folder: string): Promise<void> {
+  const events = quick ? 10_000 : 50_000;
+  const row = (what: string, { requestsPerEvent, cpuSeconds, peakMb, isKilled }: NoiseCost): void =>
+    say(
+      what,
+      `${requestsPerEvent.toFixed(3)} req.`,
+      `${cpuSeconds.toFixed(1)} s of a CPU, peak ${mb(peakMb)}${isKilled ? ', KILLED' : ''}`,
+    );
+  const burst = { pods: 0, events, perSecond: 5_000, storm: quick ? 100 : 1_000 };
+  console.log('\nEvents about pods that are gone, in a cgroup of 256Mi: requests for each Event (0.05 wanted)');
+  row(`${events} Events, then ${burst.storm} workloads break`, await measureNoise(folder, burst));
+  for (const pods of quick ? [1_000, 10_000] : [1_000, 10_000, 100_000])
+    row(`${pods} pods, 5000 Events at once`, await measureNoise(folder, { ...burst, pods, events: 5_000, storm: 0 }));
+  for (const perMinute of quick ? [20_000] : [1_000, 5_000, 20_000]) {
+    const load = { pods: 1_000, events: perMinute / 2, perSecond: perMinute / 60, storm: 0 };
+    row(`${perMinute} Events a minute for half a minute`, await measureNoise(folder, load));
+  }
+}
+
 const mb = (value: number): string => `${value.toFixed(0)} MB`;
 const say = (what: string, figure: string, note = ''): void =>
   console.log(`${what.padEnd(56)} ${figure.padStart(14)}  ${note}`);
@@ -143,6 +164,7 @@ try {
   const list = await longList(folder);
   say(`a start with ${many} events and 5000 pods: peak`, mb(list.peakMb));
   stalls(list, ', 100 wanted');
+  await noise(folder);
 } finally {
   await stopAll();
   await rm(folder, { recursive: true, force: true });

@@ -33,9 +33,15 @@ export function start(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
+  return adopt(child);
+}
+
+/** It is stopped with the others. */
+export function adopt(child: ChildProcess): ChildProcess {
   children.add(child);
   return child;
 }
+
 export async function stop(child: ChildProcess): Promise<void> {
   children.delete(child);
   if (child.exitCode !== null || child.signalCode !== null) return;

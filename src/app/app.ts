@@ -7,6 +7,7 @@ import type { Api } from '../kube/api.ts';
 import { createFeed, type Feed } from '../kube/feed.ts';
 import type { Election, LeaseView, Term } from '../kube/lease.ts';
 import { isCleared, isProposedFrom, type Remediation, viewRemediation } from '../kube/remediation.ts';
+import { createRoster, type Roster } from '../kube/roster.ts';
 import { createStore, type Store } from '../kube/store.ts';
 import { createReconnectSignal, type ReconnectSignal } from '../kube/watch.ts';
 import { type Clock, inTime } from '../lib/clock.ts';
@@ -82,6 +83,8 @@ export interface Ground extends Parts {
   keepers: Readonly<Record<RoleName, HistoryKeeper>>;
   /** Resolves when the history has what earlier processes saw, or that could not be read in time. No fix is derived before. */
   historyIsKnown: Promise<void>;
+  /** Who exists and who owns it. Only the watcher asks. */
+  roster: Roster | undefined;
   /** Every Remediation that is watched, and the watches that bring them. */
   fixes: { store: Store<Remediation>; feed: Feed<Remediation> };
   /**
@@ -126,6 +129,7 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     historyIsKnown: inTime({ clock, ms: longestLoadMs, late: undefined }, async () => {
       await Promise.all(roles.map((name) => keepers[name].load()));
     }),
+    roster: role === 'controller' ? undefined : createRoster(),
     fixes: { store, feed },
     isOurs: (fix) =>
       isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) || isProposedFrom(fix, ownNamespace),

@@ -18,6 +18,7 @@ import { createFeed } from '../kube/feed.ts';
 import type { Term } from '../kube/lease.ts';
 import { createMutes, isMuted } from '../kube/mutes.ts';
 import { type Notice, viewNotice } from '../kube/notice.ts';
+import { usualPace } from '../kube/questions.ts';
 import { createOwnerResolver } from '../kube/owners.ts';
 import { isCleared, isKeyedHere, type Remediation } from '../kube/remediation.ts';
 import { createStore, hearing, onlyOf } from '../kube/store.ts';
@@ -41,7 +42,7 @@ import { adjustSignalWatches, noticesOtherwise } from './watch-scopes.ts';
  */
 export function createWatcherRole(ground: Ground): Role {
   const { api, clock, log, ownNamespace, identity, timeZone, metrics, readiness, signal } = ground;
-  const { history, reconnected, watchRegistry } = ground;
+  const { history, reconnected, roster, watchRegistry } = ground;
   let leading: { use(channels: Channels): void; current(): Config; remind(): void } | undefined;
   let configured = ground.channels;
   const current = (): Config => leading?.current() ?? ground.current();
@@ -81,7 +82,7 @@ export function createWatcherRole(ground: Ground): Role {
     identity,
     fixes,
     putFix: ground.fixes.store.put,
-    owners: createOwnerResolver(api, clock),
+    owners: createOwnerResolver(api, clock, { roster, pace: usualPace }),
     readHealth: (subject, nowMs) => readHealth(reader, { ...subject, reach }, nowMs),
     derive: (subject, nowMs) => derive(subject, { reader, logs: api, history, config: current(), nowMs }),
     hasTargetChanged: (fix) => hasTargetChanged(api, fix),
@@ -96,6 +97,7 @@ export function createWatcherRole(ground: Ground): Role {
     log,
     current,
     reconnected,
+    roster,
     onSignal: tracker.onSignal,
     count: (outcome) => ledger.dropped(outcome),
   });

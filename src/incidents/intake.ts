@@ -132,18 +132,25 @@ export function piled(before: Pile | undefined, { signal, times }: Pile): Pile {
   };
 }
 
+const mostKnown = 8;
+const mostAsking = 250;
+
 /** Turns signals into incidents. A signal whose owner cannot be read now is kept and tried again, never lost. */
 export function createIntake(deps: IntakeDeps) {
   const { episodes, clock, log, rules, ownNamespace, owners, ledger, muted, onIncident } = deps;
   const pending = new Map<string, Pile>();
-  const queue = createQueue({
-    clock,
-    signal: deps.signal,
-    concurrency: 8,
-    handle: take,
-    onError: (of, error, _, failures) =>
-      log[levelOf(error, failures)]({ of, err: messageOf(error) }, 'owner could not be read, trying again'),
-  });
+  const queueOf = (concurrency: number) =>
+    createQueue({
+      clock,
+      signal: deps.signal,
+      concurrency,
+      handle: take,
+      onError: (of, error, _, failures) =>
+        log[levelOf(error, failures)]({ of, err: messageOf(error) }, 'owner could not be read, trying again'),
+    });
+  const queue = queueOf(mostKnown);
+  /** Whether these objects exist must be asked. Many wait together, so that one list answers them all. */
+  const askingQueue = queueOf(mostAsking);
 
   /** A list repeats what was counted and recorded before. That is not news, whenever we happen to start. */
   const isKnownAlready = (s: Signal, key: string): boolean => s.listed === true && episodes.holderOf(key) !== undefined;
@@ -155,14 +162,16 @@ export function createIntake(deps: IntakeDeps) {
       return ledger.ended(outcome, aboutOf(s, s.object, ownNamespace), times);
     const of = identityOf(s);
     pending.set(of, piled(pending.get(of), pile));
-    queue.add(of);
+    (owners.mustAsk(spaceOf(s), s.object) ? askingQueue : queue).add(of);
   }
 
   async function take(of: string): Promise<undefined> {
     const waiting = pending.get(of)?.signal;
     if (!waiting) return;
     const root = await owners.rootOf(spaceOf(waiting), waiting.object);
-    const { signal: s, times } = pending.get(of)!;
+    const found = pending.get(of);
+    if (!found) return; // the other queue has taken it
+    const { signal: s, times } = found;
     pending.delete(of);
     const about = aboutOf(s, root ?? s.object, ownNamespace);
     const judged = judgeSignal(rules(), s, root, ownNamespace);

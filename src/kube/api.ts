@@ -115,6 +115,8 @@ export interface LogReader {
 export interface ListSelector {
   labelSelector?: string;
   fieldSelector?: string;
+  /** The objects come without spec and status. */
+  metadataOnly?: boolean;
 }
 
 export type PatchType = 'json' | 'merge';

@@ -70,6 +70,8 @@ export interface ClosableApi extends Api {
 
 /** The API server gets a log from the node, which may be unreachable. A few lines are not worth a long wait. */
 const longestLogMs = 4_000;
+/** https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-partial-object-metadata */
+const justMetadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json';
 /** The header that kubectl sends: a log is not JSON, but a refusal is. */
 const anything = 'application/json, */*';
 
@@ -127,12 +129,20 @@ export function apiOver(parts: Parts): Api {
     namespace: string | undefined,
     query: Record<string, string>,
     longestBytes?: number,
+    accept?: string,
   ): Promise<Page<T>> {
     const path = collectionPath(kind, namespace);
     let bytes = 0;
     const onBytes = (all: number): void => void (bytes = all);
     const bound = longestBytes === undefined ? {} : { longestBytes };
-    const found = await transport.answer<Page<T>>({ method: 'GET', path, query, onBytes, ...bound });
+    const found = await transport.answer<Page<T>>({
+      method: 'GET',
+      path,
+      query,
+      onBytes,
+      ...bound,
+      ...(accept && { accept }),
+    });
     if (!Array.isArray(found.items)) throw badAnswer(server, 'not a list');
     found.metadata ??= { resourceVersion: '' };
     found.bytes = bytes;
@@ -144,7 +154,7 @@ export function apiOver(parts: Parts): Api {
   return {
     withToken,
     guardedBy: (check) => apiOver(guarded(parts, check)),
-    page,
+    page: (kind, namespace, query, longestBytes) => page(kind, namespace, query, longestBytes),
     async get<T extends KubeObject>(ref: Ref): Promise<T | undefined> {
       try {
         return await transport.answer<T>({ method: 'GET', path: objectPath(ref) });
@@ -153,8 +163,13 @@ export function apiOver(parts: Parts): Api {
         throw error;
       }
     },
-    async list<T extends KubeObject>(kind: Kind, namespace?: string, selector: ListSelector = {}): Promise<T[]> {
-      const ask: AskForPage<T> = (query, longestBytes) => page(kind, namespace, query, longestBytes);
+    async list<T extends KubeObject>(
+      kind: Kind,
+      namespace?: string,
+      { metadataOnly, ...selector }: ListSelector = {},
+    ): Promise<T[]> {
+      const accept = metadataOnly ? justMetadata : undefined;
+      const ask: AskForPage<T> = (query, longestBytes) => page(kind, namespace, query, longestBytes, accept);
       const wholeList = (): Promise<T[]> => collect(kind, pagesOf(ask, { ...selector }, refuse));
       try {
         return await wholeList();

@@ -1,8 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode, ifForbidden, type KubeObject, type OwnerReference, type Reader } from './api.ts';
+import { createQuestions, type Pace, type Questions, shown } from './questions.ts';
 import { controllerOf } from './raw.ts';
-import { isKnownKind, qualifiedKind } from './resources.ts';
+import { isKnownKind, type Kind, qualifiedKind } from './resources.ts';
+import { type Root, rootIn, type Roster, type RosterEntry } from './roster.ts';
+
+export type { Root } from './roster.ts';
 
 /**
  * A generated name has at most 63 characters: the part before the five random ones is cut to 58. So a Pod's name of 63
@@ -151,31 +155,44 @@ interface Live extends KubeObject {
  */
 const believedMs = 10_000;
 
-const isIndexed = ({ spec }: Live): boolean => spec?.completionMode === 'Indexed';
+const entryOf = ({ metadata, spec }: Live): RosterEntry => ({
+  name: metadata.name,
+  uid: metadata.uid,
+  ...(spec?.completionMode === 'Indexed' && { indexed: true }),
+});
+
+interface NamesDeps {
+  reader: Reader;
+  questions: Questions;
+  roster: Roster | undefined;
+  clock: Clock;
+  /** undefined: part of the chain to the root is gone. */
+  rootOf: (namespace: string, live: Root) => Promise<Root | undefined>;
+  max: number;
+}
 
 /**
  * Finds the owner of an object that is gone, by the object's name. A name is only a hint: the owner that it implies
  * must exist, and no other owner may exist that could have given that name. Otherwise there is no owner: a workload
- * that is gone as a whole cannot be broken, and a guess could put one workload's failure on another's card.
+ * that is gone as a whole cannot be broken, and a guess could put one workload's failure on another's card. What the
+ * watches show is believed here: the object itself is known to be gone, and its owner came before it.
  */
-function createOwnersByName(
-  reader: Reader,
-  clock: Clock,
-  /** undefined: part of the chain to the root is gone. */
-  rootOf: (namespace: string, live: Root) => Promise<Root | undefined>,
-  max: number,
-) {
-  const known = new LRUCache<string, { live: Live | undefined; readAtMs: number }>({ max });
+function createOwnersByName({ reader, questions, roster, clock, rootOf, max }: NamesDeps) {
+  const known = new LRUCache<string, { entry: RosterEntry | undefined; readAtMs: number }>({ max });
+  const lists = new LRUCache<string, { entries: Promise<RosterEntry[]>; readAtMs: number }>({ max: 100 });
 
-  async function read(namespace: string, { kind, name }: NamedOwner): Promise<Live | undefined> {
+  async function read(namespace: string, { kind, name }: NamedOwner): Promise<RosterEntry | undefined> {
+    const shownNow = roster?.find(kind, namespace, name);
+    if (shownNow !== undefined) return shownNow ?? undefined;
     const of = `${namespace}/${kind}/${name}`;
     const before = known.get(of);
-    if (before && clock.now() - before.readAtMs < believedMs) return before.live;
+    if (before && clock.now() - before.readAtMs < believedMs) return before.entry;
     const live = isKnownKind(kind)
-      ? await reader.get<Live>({ kind, namespace, name }).catch(ifForbidden(undefined))
+      ? await questions.ask(kind, namespace, name).catch(ifForbidden(undefined))
       : undefined;
-    known.set(of, { live, readAtMs: clock.now() });
-    return live;
+    const entry = live && live !== shown ? entryOf(live) : undefined;
+    known.set(of, { entry, readAtMs: clock.now() });
+    return entry;
   }
 
   async function roots(
@@ -186,21 +203,32 @@ function createOwnersByName(
     for (const owner of ownersByName(kind, name, clock.now())) {
       const live = await read(namespace, owner);
       if (!live) found.push(...(await roots(namespace, owner)));
-      else if (owner.indexed === undefined || owner.indexed === isIndexed(live))
-        found.push(await rootOf(namespace, { kind: owner.kind, name: owner.name, uid: live.metadata.uid }));
+      else if (owner.indexed === undefined || owner.indexed === (live.indexed ?? false))
+        found.push(await rootOf(namespace, { kind: owner.kind, name: owner.name, uid: live.uid }));
     }
     return found;
   }
 
+  async function all(kind: Kind, namespace: string): Promise<RosterEntry[]> {
+    const shownNow = roster?.all(kind, namespace);
+    if (shownNow) return shownNow;
+    const of = `${namespace}/${kind}`;
+    const before = lists.get(of);
+    if (before && clock.now() - before.readAtMs < believedMs) return before.entries;
+    const entries = reader
+      .list<Live>(kind, namespace, { metadataOnly: kind !== 'Job' })
+      .catch(ifForbidden([]))
+      .then((found) => found.map(entryOf));
+    lists.set(of, { entries, readAtMs: clock.now() });
+    void entries.catch(() => lists.delete(of));
+    return entries;
+  }
+
   async function rootsOfCut(namespace: string, pod: string): Promise<(Root | undefined)[]> {
     const found: (Root | undefined)[] = [];
-    for (const kind of longNamingKinds) {
-      for (const live of (await reader.list<Live>(kind, namespace).catch(ifForbidden(undefined))) ?? []) {
-        const { name, uid } = live.metadata;
-        if (couldHaveNamed({ kind, name, indexed: isIndexed(live) }, pod))
-          found.push(await rootOf(namespace, { kind, name, uid }));
-      }
-    }
+    for (const kind of longNamingKinds)
+      for (const { name, uid, indexed = false } of await all(kind, namespace))
+        if (couldHaveNamed({ kind, name, indexed }, pod)) found.push(await rootOf(namespace, { kind, name, uid }));
     return found;
   }
 
@@ -212,16 +240,12 @@ function createOwnersByName(
   };
 }
 
-export interface Root {
-  kind: string;
-  name: string;
-  uid: string;
-}
-
 /** Follows ownerReferences to the workload that a person would name. */
 export interface OwnerResolver {
   /** undefined: the owner is unknown, or is gone as well. */
   rootOf(namespace: string, object: Root): Promise<Root | undefined>;
+  /** Whether the answer may take a while, because the API server must be asked whether the object exists at all. */
+  mustAsk(namespace: string, object: Root): boolean;
 }
 
 export const longestChain = 6;
@@ -239,30 +263,55 @@ interface Way {
 
 const lastOf = ({ links }: Way): Root => links.at(-1)!;
 
-export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_000): OwnerResolver {
+interface ResolverOptions {
+  /** What the watches show. Without it everything is read. */
+  roster?: Roster | undefined;
+  /** How many requests questions about objects may cost. Without it all are asked at once. */
+  pace?: Pace;
+  /** How much is cached. */
+  max?: number;
+}
+
+export function createOwnerResolver(
+  anyReader: Reader,
+  clock: Clock,
+  { roster, pace, max = 10_000 }: ResolverOptions = {},
+): OwnerResolver {
   const reader: Reader = { ...anyReader, get: (ref) => anyReader.get<never>(ref).catch(unlessNoName) };
+  const questions = createQuestions(reader, clock, pace);
+  roster?.onNew(questions.hasShown);
   /**
    * The controller of each object, by the object's uid. It changes when a workload is re-created around pods that were
    * orphaned.
    */
   const owners = new LRUCache<string, { owner: Root | null; readAtMs: number }>({ max });
-  const byName = createOwnersByName(reader, clock, rootByReferences, max);
+  /** Objects that the API server did not have. A uid is never given twice. */
+  const gone = new LRUCache<string, true>({ max });
+  const byName = createOwnersByName({ reader, questions, roster, clock, rootOf: rootByReferences, max });
+  const goneId = (namespace: string, { kind, name, uid }: Root): string => [namespace, kind, name, uid].join(' ');
 
-  function remembered(uid: string): { owner: Root | null } | undefined {
-    const known = uid ? owners.get(uid) : undefined;
+  function remembered(namespace: string, uid: string): { owner: Root | null } | undefined {
+    if (!uid) return undefined;
+    const owner = roster?.ownerOf(namespace, uid);
+    if (owner !== undefined) return { owner };
+    const known = owners.get(`${namespace}/${uid}`);
     return known?.owner || (known && clock.now() - known.readAtMs < ownerlessMs) ? known : undefined;
   }
 
   async function readOwner(namespace: string, object: Root): Promise<Root | null | 'gone'> {
-    if (!isKnownKind(object.kind)) return null; // a custom owner: we know only what the reference says
-    const live = await reader
-      .get<KubeObject>({ kind: object.kind, namespace, name: object.name })
-      .catch(ifForbidden('unreadable'));
+    const { kind, name, uid } = object;
+    if (!isKnownKind(kind)) return null; // a custom owner: we know only what the reference says
+    if (uid && gone.has(goneId(namespace, object))) return 'gone';
+    const live = await questions.ask(kind, namespace, name, uid).catch(ifForbidden('unreadable'));
     if (live === 'unreadable') return null;
-    if (!live || (object.uid && live.metadata.uid !== object.uid)) return 'gone';
+    if (live === shown) return roster?.ownerOf(namespace, uid) ?? null;
+    if (!live || (uid && live.metadata.uid !== uid)) {
+      if (uid) gone.set(goneId(namespace, object), true);
+      return 'gone';
+    }
     const reference = controllerOf(live.metadata);
     const owner = reference ? rootIn(reference) : null;
-    owners.set(live.metadata.uid, { owner, readAtMs: clock.now() });
+    owners.set(`${namespace}/${live.metadata.uid}`, { owner, readAtMs: clock.now() });
     return owner;
   }
 
@@ -271,7 +320,7 @@ export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_00
     let isBelieved = false;
     for (let depth = 0; depth < longestChain; depth++) {
       const link = links.at(-1)!;
-      const known = mayBelieve ? remembered(link.uid) : undefined;
+      const known = mayBelieve ? remembered(namespace, link.uid) : undefined;
       const owner = known ? known.owner : await readOwner(namespace, link);
       isBelieved ||= known !== undefined;
       if (owner === null) break;
@@ -282,11 +331,12 @@ export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_00
   }
 
   /** It was the root when it last existed; nothing better than this memory will ever be known. */
-  const wasRoot = ({ uid }: Root): boolean => uid !== '' && owners.get(uid)?.owner === null;
+  const wasRoot = (namespace: string, { uid }: Root): boolean =>
+    uid !== '' && (owners.get(`${namespace}/${uid}`)?.owner === null || roster?.ownerOf(namespace, uid) === null);
 
   async function rootByReferences(namespace: string, object: Root): Promise<Root | undefined> {
     const way = await climb(namespace, object);
-    return !way.isGone || wasRoot(lastOf(way)) ? lastOf(way) : undefined;
+    return !way.isGone || wasRoot(namespace, lastOf(way)) ? lastOf(way) : undefined;
   }
 
   async function rootOf(namespace: string, object: Root): Promise<Root | undefined> {
@@ -295,17 +345,13 @@ export function createOwnerResolver(anyReader: Reader, clock: Clock, max = 10_00
     const second = first.isBelieved ? await climb(namespace, object, false) : first;
     if (!second.isGone) return lastOf(second);
     const furthest = lastOf(first.links.length > second.links.length ? first : second);
-    return wasRoot(furthest) ? furthest : byName(namespace, furthest);
+    return wasRoot(namespace, furthest) ? furthest : byName(namespace, furthest);
   }
-  return { rootOf };
+  return {
+    rootOf,
+    mustAsk: (namespace, object) => pace !== undefined && remembered(namespace, object.uid) === undefined,
+  };
 }
-
-/** A StatefulSet or Job of another API group is not the kind that we can read, so its kind gets the group's name. */
-const rootIn = ({ apiVersion, kind, name, uid }: OwnerReference): Root => ({
-  kind: qualifiedKind(kind, apiVersion),
-  name,
-  uid,
-});
 
 /**
  * The API server does not check the names in an event or a reference. No object can have a name that it answers with

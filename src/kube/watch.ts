@@ -18,6 +18,7 @@ import { errorOfStatus } from './client-transport.ts';
 import { createContact, type Sight } from './contact.ts';
 import { pagesOf, TooLarge } from './bounds.ts';
 import type { Kind } from './resources.ts';
+import type { Roll } from './roster.ts';
 
 /**
  * Shared by the watches of one process: the first watch that reaches the server again after an outage wakes those that
@@ -168,6 +169,8 @@ export interface WatchDeps<V> {
   kind: Kind;
   namespace?: string | undefined;
   fieldSelector?: string;
+  /** Every object is entered here, also those that nobody needs. */
+  roll?: Roll | undefined;
   /** The slim projection; undefined = nobody needs this object. Called once per object, at the edge. */
   view(object: KubeObject): V | undefined;
   /**
@@ -250,12 +253,14 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   async function list(signal: AbortSignal): Promise<string> {
     let views: V[] = [];
     let first: string | undefined;
+    deps.roll?.begin();
     const ask = (query: Record<string, string>, longestBytes: number): Promise<Page<KubeObject>> =>
       untilAborted(api.page(kind, namespace, query, longestBytes), signal);
     for await (const { items, metadata } of pagesOf(ask, selector, skipped)) {
       heard();
       first ??= metadata.resourceVersion ?? '';
       for (const item of items) {
+        guard('roll', () => deps.roll?.saw(item));
         const view = guard('view', () => deps.view(item))?.value;
         if (view !== undefined) views.push(view);
       }
@@ -267,6 +272,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
       if (metadata.continue) await nextTurn();
     }
     synced = true;
+    deps.roll?.complete();
     failures.listed();
     guard('onList', () => deps.onList(views));
     return first ?? '';
@@ -323,6 +329,7 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
 
   /** One warning in the log is enough: a tenant may do this as often as it likes. */
   function skipped(what: KubeObject | TooLarge): void {
+    deps.roll?.skipped();
     const { namespace: of, name } = what instanceof TooLarge ? {} : what.metadata;
     const fields = { ...about, ...(of && { namespace: of }), ...(name && { name }) };
     if (isSkipLogged) log.debug(fields, 'an object is too large to be watched');
@@ -333,6 +340,8 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
   /** An object that became too large to be read is gone for those who hold it, as it is in a list. */
   function tell(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'TOO LARGE', object: KubeObject): void {
     const isUnread = type === 'DELETED' || type === 'TOO LARGE';
+    if (type === 'DELETED') guard('roll', () => deps.roll?.left(object.metadata));
+    else if (!isUnread) guard('roll', () => deps.roll?.saw(object));
     const viewed = isUnread ? { value: undefined } : guard('view', () => deps.view(object));
     if (!viewed) return;
     const { namespace = '', name, uid } = object.metadata ?? {};
@@ -356,6 +365,26 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
     if (woken?.aborted) await clock.sleep(Math.min(random() * spreadMs, untilMs - clock.now()), signal);
   }
 
+  async function listAndFollow(signal: AbortSignal): Promise<void> {
+    contact.begin();
+    while (!signal.aborted) {
+      try {
+        if (isAskedToList) version = undefined;
+        isAskedToList = false;
+        version ??= await list(signal);
+        if (!signal.aborted && !isAskedToList) await follow(version, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isAskedToList) continue; // the connection broke because we ended it
+        contact.failed(error, error instanceof Silent);
+        deps.roll?.doubt();
+        if (!synced && isForbidden(error)) guard('onForbidden', () => deps.onForbidden?.());
+        const pauseMs = pauseAfter(error);
+        if (pauseMs > 0) await rest(pauseMs, error, signal);
+      }
+    }
+  }
+
   return {
     silentMs: () => clock.now() - contact.heardAtMs(),
     synced: () => synced,
@@ -365,22 +394,8 @@ export function createWatch<V>(deps: WatchDeps<V>): Watch {
       open?.abort();
     },
     async run(signal) {
-      contact.begin();
-      while (!signal.aborted) {
-        try {
-          if (isAskedToList) version = undefined;
-          isAskedToList = false;
-          version ??= await list(signal);
-          if (!signal.aborted && !isAskedToList) await follow(version, signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          if (isAskedToList) continue; // the connection broke because we ended it
-          contact.failed(error, error instanceof Silent);
-          if (!synced && isForbidden(error)) guard('onForbidden', () => deps.onForbidden?.());
-          const pauseMs = pauseAfter(error);
-          if (pauseMs > 0) await rest(pauseMs, error, signal);
-        }
-      }
+      await listAndFollow(signal);
+      deps.roll?.end();
     },
   };
 }

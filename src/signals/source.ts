@@ -3,6 +3,7 @@ import { isBecauseTerminating } from '../health/event-words.ts';
 import type { History } from '../health/history.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import { createOptionalWatch } from '../kube/optional-watch.ts';
+import type { Roster } from '../kube/roster.ts';
 import { type EventView, type ReplicaSetView, viewReplicaSet } from '../kube/views.ts';
 import { createWatch, type ReconnectSignal, type Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -20,9 +21,11 @@ export interface SourceDeps {
   onSignal(signal: Signal): void;
   count(outcome: SignalOutcome, failureClass: string): void;
   reconnected?: ReconnectSignal;
+  /** Gets every object that is watched. */
+  roster?: Roster | undefined;
 }
 
-type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reconnected'> & {
+type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reconnected' | 'roster'> & {
   namespace: string | undefined;
   history: History;
   /** Another watch saw the same objects until then. */
@@ -38,6 +41,7 @@ export function watchRevisions({
   namespace,
   history,
   unseenSinceMs,
+  roster,
 }: RevisionDeps): Watch {
   let blindSinceMs = unseenSinceMs;
   const observe = (view: ReplicaSetView): void => history.observe(view, clock.now());
@@ -48,6 +52,7 @@ export function watchRevisions({
     reconnected,
     kind: 'ReplicaSet',
     namespace,
+    roll: roster?.roll('ReplicaSet', namespace),
     view: viewReplicaSet,
     onGap: (fromMs, untilMs) => history.blind(fromMs, untilMs),
     onList(views) {
@@ -58,6 +63,9 @@ export function watchRevisions({
     onChange: (change) => (change.type === 'upsert' ? observe(change.view) : history.forget(change.uid)),
   });
 }
+
+/** Kinds that own something, or whose owner is asked for. */
+const owning: ReadonlySet<string> = new Set(['Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
 
 /** Whether it happened while we watched, or was already there when we began to watch (again). */
 type How = Pick<Signal, 'listed' | 'atStart'>;
@@ -150,6 +158,7 @@ export function createSignalSource(deps: SourceDeps): SignalSource {
       ...ground,
       kind,
       namespace,
+      roll: owning.has(kind) ? deps.roster?.roll(kind, namespace) : undefined,
       view(object) {
         const seen = readable(object, view);
         return seen !== undefined && matters(seen) ? seen : undefined;

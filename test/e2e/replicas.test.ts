@@ -78,8 +78,10 @@ const bothReady = (role: Role): Promise<true> =>
     90_000,
   );
 
+/** Killed first: asked to end, even in no time, it would release its Lease. */
 async function killLeader(role: Role): Promise<void> {
   const name = (await leaderOf(role))!;
+  process.kill(pidIn((await podsOf(role)).find(({ metadata }) => metadata.name === name)!), 'SIGKILL');
   await cluster.kubectl(['-n', 'tapfix', 'delete', 'pod', name, '--force', '--grace-period=0']);
   const seconds = await untilAnotherLeads(role, name);
   console.log(`  the ${role} was killed: another led after ${seconds.toFixed(1)} s`);

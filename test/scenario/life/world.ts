@@ -87,6 +87,7 @@ export async function aWorld(t: TestContext, options: WorldOptions = {}) {
   let refusal: { at: string; problem: string } | undefined;
   let isAway = false;
   let forbidden: RegExp | undefined;
+  let requests = 0;
   const pings: number[] = [];
   let contact = new AbortController(); // ends when the server goes away
   let misses: (line: { type?: string; object?: KubeObject }) => boolean = () => false;
@@ -102,6 +103,7 @@ export async function aWorld(t: TestContext, options: WorldOptions = {}) {
   /** As tapfix reaches it: while it is away nobody answers, and open watches break. */
   const reachable: Pick<ApiServer, 'handle'> = {
     async handle(request) {
+      requests += 1;
       if (isAway) throw new Unreachable('connect ECONNREFUSED');
       if (isBusy?.()) return tooManyRequests;
       if (forbidden?.test(request.path))
@@ -211,6 +213,8 @@ export async function aWorld(t: TestContext, options: WorldOptions = {}) {
       void (refusal = problem === undefined ? undefined : { at: iso(clock.now()), problem }),
     fixes,
     until,
+    /** How many requests tapfix has made. */
+    requests: () => requests,
     advance: (ms: number) => clock.advance(ms),
     /** When the heartbeat was heard. */
     pings,

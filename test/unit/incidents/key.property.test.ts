@@ -49,7 +49,7 @@ test('no two workloads share a key, and none has two, whatever of them was delet
         const owners = createOwnerResolver(
           readerOf(() => live),
           clock,
-          200,
+          { max: 200 },
         );
         const each = made.flatMap((one) => parts(one).map((thing) => ({ one, thing })));
         for (const { one, thing } of isWarm ? each : []) assert.equal(await keyOf(owners, thing), wanted(one));
@@ -82,7 +82,7 @@ test('alone in its namespace a workload has its key by every view of it, as long
         const owners = createOwnerResolver(
           readerOf(() => live),
           fakeClock(),
-          50,
+          { max: 50 },
         );
         for (const thing of parts(made[0]!)) assert.equal(await keyOf(owners, thing, hasUid), wanted(made[0]!));
       }

@@ -166,7 +166,7 @@ for (const [name, { live, of, before }] of Object.entries(views))
     const owners = createOwnerResolver(
       readerOf(() => there),
       clock,
-      100,
+      { max: 100 },
     );
     if (before) await owners.rootOf('shop', of.uid === 'p2' ? rootOf(pod) : of);
     there = live;
@@ -210,7 +210,7 @@ for (const [name, of, live, want] of hints)
     const owners = createOwnerResolver(
       readerOf(() => live),
       fakeClock(),
-      100,
+      { max: 100 },
     );
     const root = await owners.rootOf('shop', { kind, name: called, uid: 'gone' });
     assert.equal(root && `${root.kind}/${root.name}`, want);
@@ -223,7 +223,7 @@ test('a lone pod that was known is not taken for a Deployment’s once it is gon
   const owners = createOwnerResolver(
     readerOf(() => live),
     clock,
-    100,
+    { max: 100 },
   );
   assert.deepEqual(await owners.rootOf('shop', rootOf(lone)), rootOf(lone));
   live = [deployment];
@@ -235,7 +235,7 @@ test('many pods of one workload that go at once do not ask for it each', async (
   let asked = 0;
   const reader = readerOf(() => [deployment]);
   const counting = { ...reader, get: ((ref) => (asked++, reader.get(ref))) as typeof reader.get };
-  const owners = createOwnerResolver(counting, fakeClock(), 100);
+  const owners = createOwnerResolver(counting, fakeClock(), { max: 100 });
   for (const suffix of ['x2x4z', 'b5b6b', 'c7c8c', 'd9d2d'])
     assert.equal(
       (await owners.rootOf('shop', { kind: 'Pod', name: `checkout-7d9f8b6c5d-${suffix}`, uid: suffix }))?.uid,
