@@ -50,8 +50,8 @@ export function aDesk(
     said.push({ what, chat, id, headlines, atMs: clock.now(), ...(replyTo !== undefined && { replyTo }) });
   };
   const ownTurn = async (signal: AbortSignal | undefined): Promise<void> => {
-    while (vendor.isBusy && !signal?.aborted) await clock.sleep(500);
-    if (signal?.aborted) throw new NotSent();
+    for (const isGivenUp = (): boolean => signal?.aborted === true; vendor.isBusy; await clock.sleep(500))
+      if (isGivenUp()) throw new NotSent();
   };
   const aChannel = (name: ChannelName): Channel => ({
     name,
