@@ -93,7 +93,7 @@ export class NotSent extends RetryLater {
   }
 }
 
-/** The place of a call to the vendor among others that wait as well. */
+/** The place of a call among others that wait for the same vendor. */
 export interface Turn {
   /** Answers to presses go first, then critical incidents; lists and answers to commands can wait. */
   urgency?: 'press' | 'critical' | 'usual' | 'rest';

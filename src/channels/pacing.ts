@@ -12,7 +12,7 @@ export interface ChatRates {
   /** The time between two calls about the same chat. */
   apartMs: number;
   most?: Rate;
-  /** The part of them that calls which can wait may use: the others are kept for alerts. */
+  /** Calls that can wait get only so many of those: the others are kept for alerts. */
   rest?: Rate;
   /** How long the vendor asks to wait for, if this is such an error. The chat's other calls wait as well. */
   pauseMs?: (error: unknown) => number | undefined;

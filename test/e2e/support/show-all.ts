@@ -37,7 +37,8 @@ export async function openInTelegram(cluster: Cluster, telegram: Telegram): Prom
         const [answers, was] = [telegram.answers.length, asShown()];
         telegram.press(data, { from: ada, message: id, chat: String(chatId) });
         const isDone = async (): Promise<boolean> => telegram.answers.length > answers && asShown() !== was;
-        await cluster.waitFor('the page to turn in Telegram', isDone, 30_000);
+        // A group gets 20 posts and edits a minute, and alerts go first.
+        await cluster.waitFor('the page to turn in Telegram', isDone, 90_000);
         return page();
       },
     };

@@ -1,5 +1,5 @@
 import { createConfirms } from '../../../src/approvals/confirms.ts';
-import { type Channel, type ChannelName, ChatMoved } from '../../../src/channels/channel.ts';
+import { type Channel, type ChannelName, ChatMoved, NotSent, type Turn } from '../../../src/channels/channel.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import type { Message } from '../../../src/notices/cards/message.ts';
@@ -36,6 +36,9 @@ export function aDesk(
     /** Chats that have another id, and which of them we were told of. */
     moved: new Map<string, string>(),
     known: new Map<string, string>(),
+    /** Posts wait for their turn as long as it is true, or until their caller gives up. */
+    isBusy: false,
+    turns: [] as Turn['urgency'][],
   };
   const never = new Promise<never>(() => undefined);
   let next = 4711;
@@ -46,11 +49,17 @@ export function aDesk(
     const headlines = message.cards.map(({ headline }) => headline);
     said.push({ what, chat, id, headlines, atMs: clock.now(), ...(replyTo !== undefined && { replyTo }) });
   };
+  const ownTurn = async (signal: AbortSignal | undefined): Promise<void> => {
+    for (const isGivenUp = (): boolean => signal?.aborted === true; vendor.isBusy; await clock.sleep(500))
+      if (isGivenUp()) throw new NotSent();
+  };
   const aChannel = (name: ChannelName): Channel => ({
     name,
     forgets: over.forgets ?? false,
     chatNow: (chat) => vendor.known.get(chat) ?? chat,
-    async post({ chat }, message, replyTo) {
+    async post({ chat }, message, replyTo, turn) {
+      vendor.turns.push(turn?.urgency);
+      if (vendor.isBusy) await ownTurn(turn?.signal);
       const to = vendor.moved.get(chat);
       if (to !== undefined) {
         vendor.known.set(chat, to);
@@ -61,7 +70,8 @@ export function aDesk(
       say('post', chat, id, message, replyTo);
       return id;
     },
-    async edit({ chat }, id, message) {
+    async edit({ chat }, id, message, turn) {
+      vendor.turns.push(turn?.urgency);
       say('edit', chat, id, message);
     },
     run: async () => {},

@@ -61,7 +61,7 @@ test('whatever the words are, Telegram takes the markup', async () => {
     apiRoot: fake.apiRoot,
     chats: () => [],
     log: silentLog,
-    clock: systemClock,
+    clock: { ...systemClock, sleep: (_ms, signal) => systemClock.sleep(1, signal) }, // nor about time
   });
   const words = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 3000 }),
