@@ -65,12 +65,18 @@ export async function healIt(api: Api, { kind, namespace, name }: Trouble): Prom
     });
 }
 
+interface Rolled extends KubeObject {
+  spec: { template: { spec: { containers: { image: string }[] } } };
+  status?: { availableReplicas?: number; updatedReplicas?: number };
+}
+
+/** Not only for a moment: a container that crashes is available until it does, again and again. */
 export async function isWell(api: Api, trouble: Trouble): Promise<boolean> {
-  const { namespace } = trouble;
-  const found = await api.get<KubeObject & { status?: { availableReplicas?: number; updatedReplicas?: number } }>({
-    kind: 'Deployment',
-    namespace,
-    name: workloadOf(trouble),
-  });
-  return found?.status?.availableReplicas === 1 && found.status.updatedReplicas === 1;
+  const { kind, namespace, name } = trouble;
+  const found = await api.get<Rolled>({ kind: 'Deployment', namespace, name: workloadOf(trouble) });
+  const isMended =
+    kind === 'quota'
+      ? (await api.get({ kind: 'ResourceQuota', namespace, name })) === undefined
+      : !found?.spec.template.spec.containers[0]?.image.endsWith(tags[kind]);
+  return isMended && found?.status?.availableReplicas === 1 && found.status.updatedReplicas === 1;
 }

@@ -32,6 +32,8 @@ export interface Outcome {
   kills: number;
   /** Messages that came again, because nobody had heard that they had been posted. */
   repeated: number;
+  /** How long it took, once everything was healthy, until every incident was cleared. */
+  clearedAfterMs: number;
 }
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -63,9 +65,12 @@ interface Replica {
 }
 
 /** One seeded run: the same seed, the same run. */
-export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<Outcome> {
+export async function virtualRun(
+  seed: number,
+  { replicas = 1, plan: given }: { replicas?: number; plan?: Plan } = {},
+): Promise<Outcome> {
   const random = randomOf(seed);
-  const plan = drawPlan(seed, random, { replicas });
+  const plan = given ?? drawPlan(seed, random, { replicas });
   const config = configOf(plan);
   const clock = fakeClock();
   const startMs = clock.now();
@@ -111,7 +116,7 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
           form,
           ...address
         } = place as Notice['spec'];
-        const name = first ? nameOfNotice(address, form, first.uid) : `${form} of ${by}`;
+        const name = first ? nameOfNotice(address, form, first.uid) : `${form} ${posts.length + 1}`;
         const known = isRecorded(name);
         const id = await channel.post(place, message, replyTo);
         posts.push({ notice: name, form, by, known, unheard: false });
@@ -277,7 +282,9 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
   const sick: Trouble[] = [];
   for (const trouble of plan.troubles) if (!(await isWell(api, trouble))) sick.push(trouble);
   for (const trouble of sick) await healIt(api, trouble);
+  const healedMs = clock.now();
   await until(() => fixes().every(isCleared), 900_000);
+  const clearedAfterMs = clock.now() - healedMs;
   if (!(await until(() => red().length === 0, 120_000)))
     wrong.push(...red().map((line) => `over, and still shown as "${line}"`));
   await clock.advance(65_000); // a sweep
@@ -294,6 +301,7 @@ export async function virtualRun(seed: number, { replicas = 1 } = {}): Promise<O
     books: { incidents, fixes: records, notices, posts, executions, bindings, wrong },
     faults: weather.counts,
     kills,
+    clearedAfterMs,
     repeated: posts.length - new Set(posts.map(({ notice }) => notice)).size,
   };
 }
