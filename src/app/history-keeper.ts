@@ -2,6 +2,7 @@ import { decodeSeen, encodeSeen, isWorthWriting, shardOf } from '../health/histo
 import type { History, RunningRevision, SeenRevision } from '../health/history.ts';
 import { type Api, isConflict, type KubeObject } from '../kube/api.ts';
 import { historyKey, historyName, type HistoryRole, historyShards } from '../kube/history-maps.ts';
+import { viewReplicaSet } from '../kube/views.ts';
 import { NotLeading } from '../kube/lease.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -53,6 +54,8 @@ interface Shard {
 const lookEveryMs = 5_000;
 const writeEveryMs = 60_000;
 const mostTries = 3;
+/** So many revisions of a map are read at a time. */
+const mostConfirmed = 20;
 
 export function createHistoryKeeper({
   api,
@@ -97,6 +100,19 @@ export function createHistoryKeeper({
     );
   }
 
+  /** Reads what counts as healthy only if nothing has happened since its watch was last heard. */
+  async function confirm(shard: Shard): Promise<void> {
+    const times = { untilMs: heardMs(), nowMs: clock.now(), stableForMs: stableForMs() };
+    const doubtful = history.doubtful(times).filter(({ uid }) => belongs(shard, uid));
+    await Promise.all(
+      doubtful.slice(0, mostConfirmed).map(async ({ namespace: theirs, name, uid }) => {
+        const found = await api.get<KubeObject>({ kind: 'ReplicaSet', namespace: theirs, name });
+        const view = found && viewReplicaSet(found);
+        if (view?.uid === uid) history.observe(view, clock.now());
+      }),
+    );
+  }
+
   /** Whoever wrote in between was the leader before us, or is the one after us: what they wrote is kept. */
   async function write(shard: Shard, writer: Pick<Api, 'patch'>, isLast: boolean, tried = 1): Promise<void> {
     const { text, kept } = encodeSeen(history.seen(heardMs()).filter(({ uid }) => belongs(shard, uid)));
@@ -137,6 +153,7 @@ export function createHistoryKeeper({
     forEach(async (shard) => {
       if (!isLast && clock.now() < shard.notBeforeMs) return;
       if (shard.version === undefined) await read(shard);
+      await confirm(shard);
       await write(shard, writer, isLast);
     });
 

@@ -36,6 +36,10 @@ interface Run {
   wasShort: boolean;
   /** When it was last seen with pods to run. */
   seenMs: number;
+  /** When it was last read; a watch may be silent since. */
+  readAtMs: number;
+  /** Where it was seen, if this process saw it. */
+  place?: { namespace: string; name: string };
 }
 
 const newRun = (): Run => ({
@@ -45,6 +49,7 @@ const newRun = (): Run => ({
   desired: 0,
   wasShort: false,
   seenMs: 0,
+  readAtMs: 0,
 });
 
 /** A revision, with what was seen of it and cannot be read again. */
@@ -84,6 +89,15 @@ export interface History {
   forget(uid: string): void;
   /** The revisions of which there is something to say, each with what was seen until then. */
   seen(untilMs: number): RunningRevision[];
+  /**
+   * Revisions that have been healthy for `stableForMs` if they still are as they were last read: the silence of a quiet
+   * cluster does not tell.
+   */
+  doubtful(times: {
+    untilMs: number;
+    nowMs: number;
+    stableForMs: number;
+  }): { namespace: string; name: string; uid: string }[];
   /** Adds what was seen before this process began, or by another one: of each time the longer one counts. */
   restore(seen: readonly SeenRevision[]): void;
 }
@@ -120,6 +134,8 @@ export function createHistory(max = 20_000): History {
       else close(run.serving, nowMs);
       run.desired = replicaSet.desired;
       if (replicaSet.desired > 0) run.seenMs = nowMs;
+      run.readAtMs = nowMs;
+      run.place = { namespace: replicaSet.namespace, name: replicaSet.name };
       runs.set(replicaSet.uid, run);
     },
     blind(fromMs, untilMs) {
@@ -132,6 +148,11 @@ export function createHistory(max = 20_000): History {
     wasShort: (uid) => runs.get(uid)?.wasShort ?? false,
     forget: (uid) => void runs.delete(uid),
     seen: (untilMs) => [...runs.entries()].map(([uid, run]) => seenOf(uid, run, untilMs)).filter(saysSomething),
+    doubtful: ({ untilMs, nowMs, stableForMs }) =>
+      [...runs.entries()].flatMap(([uid, { whole, readAtMs, place }]) => {
+        const isStable = (atMs: number): boolean => lengthOf(whole, atMs) >= stableForMs;
+        return place && isStable(nowMs) && !isStable(Math.max(untilMs, readAtMs)) ? [{ ...place, uid }] : [];
+      }),
     restore(all) {
       for (const seen of all) {
         const { uid, shortAt } = seen;
@@ -149,7 +170,9 @@ export function createHistory(max = 20_000): History {
   };
 }
 
-function seenOf(uid: string, { whole, serving, brokenAfterMs, shortAt, wasShort, seenMs }: Run, untilMs: number) {
+function seenOf(uid: string, run: Run, heardMs: number) {
+  const { whole, serving, brokenAfterMs, shortAt, wasShort, seenMs, readAtMs } = run;
+  const untilMs = Math.max(heardMs, readAtMs);
   const isRunning = serving.sinceMs !== undefined;
   const wholeMs = lengthOf(whole, untilMs);
   return {

@@ -143,6 +143,26 @@ test('what runs counts until the cluster was last heard from', async () => {
   assert.equal(next.healthyMs(uid(1)), 20_000);
 });
 
+test('a quiet cluster: what has been healthy long enough is read once more, and counts until then', async () => {
+  const { clock, server, start } = aScene();
+  const beganMs = clock.now();
+  const { keeper, run, observe, stop } = start('watcher', { heardMs: () => beganMs });
+  server.seed('ReplicaSet', 'shop', {
+    metadata: { name: 'checkout-1', uid: uid(1) },
+    spec: { replicas: 2, selector: { matchLabels: { app: 'checkout' } }, template: aTemplate },
+    status: { replicas: 2, availableReplicas: 2, readyReplicas: 2 },
+  });
+  await keeper.load();
+  run();
+  observe(uid(1), { namespace: 'shop', name: 'checkout-1' });
+  observe(uid(2), { namespace: 'shop', name: 'gone' });
+  await clock.advance(45_000);
+  const next = start('watcher');
+  await next.keeper.load();
+  assert.deepEqual([next.healthyMs(uid(1)), next.healthyMs(uid(2))], [30_000, 0]);
+  await stop();
+});
+
 test('somebody else wrote in between: nothing of theirs is lost, and the longer time counts', async () => {
   const { clock, start } = aScene();
   const [one, other] = [start('watcher'), start('watcher')];
