@@ -14,6 +14,8 @@ export interface Trouble {
 }
 
 export type Role = 'watcher' | 'controller';
+/** What one process plays. */
+export type Part = Role | 'all';
 /** What a server, or the way to it, can do to one request. */
 export const requestFaults = ['429', '500', '503', 'reset', 'lost', 'black hole', 'slow', 'garbage', 'drip'] as const;
 /** What can happen to a watch. */
@@ -32,12 +34,15 @@ export interface Spell {
   forMs: number;
   share: number;
 }
-/** `kill`: as kill -9 does, at the n-th moment of its kind from then on. `stop`: SIGTERM. Both are started again. */
+/**
+ * `kill`: as kill -9 does, at the n-th moment of its kind from then on. `stop`: SIGTERM. Both are started again. `pause`:
+ * SIGSTOP, and SIGCONT later.
+ */
 export interface Blow {
   what: 'kill' | 'stop' | 'pause';
   role: Role;
-  /** Which of its replicas. */
-  replica: number;
+  /** Which of its replicas, when the time has come; one that has no other is always struck. */
+  whom: 'leader' | 'follower' | 'both';
   atMs: number;
   /** Where a kill strikes: at any await, or at one of a write or a post. */
   moment: 'any' | 'write' | 'post';
@@ -47,6 +52,10 @@ export interface Blow {
 }
 export interface Plan {
   seed: number;
+  /** How many processes play each role. */
+  replicas: number;
+  /** Each process plays both roles. */
+  together: boolean;
   troubles: Trouble[];
   spells: Spell[];
   blows: Blow[];
@@ -62,6 +71,8 @@ export interface Pace {
   calmMs: number;
   longestSpellMs: number;
   longestBlowMs: number;
+  /** Without a leader another one leads after 6 s: most are longer. */
+  pauseMs: { from: number; to: number };
   longestThoughtMs: number;
 }
 
@@ -71,6 +82,7 @@ export const virtualPace: Pace = {
   calmMs: 150_000,
   longestSpellMs: 60_000,
   longestBlowMs: 30_000,
+  pauseMs: { from: 2_000, to: 40_000 },
   longestThoughtMs: 30_000,
 };
 export const realPace: Pace = {
@@ -79,6 +91,7 @@ export const realPace: Pace = {
   calmMs: 22_000,
   longestSpellMs: 8_000,
   longestBlowMs: 4_000,
+  pauseMs: { from: 5_000, to: 9_000 },
   longestThoughtMs: 4_000,
 };
 
@@ -86,17 +99,18 @@ const between = (random: Random, fromMs: number, toMs: number): number => random
 
 export interface PlanOptions {
   pace?: Pace;
-  /** How many processes each role has. */
+  /** The processes that play each role; otherwise it is drawn. */
   replicas?: number;
+  together?: boolean;
   /** Faults that must be among those that are drawn. */
   certain?: readonly Spell['what'][];
+  /** A blow to the leader that must be among them. */
+  certainBlow?: Blow['what'] | undefined;
 }
 
-export function drawPlan(
-  seed: number,
-  random: Random,
-  { pace = virtualPace, replicas = 1, certain = [] }: PlanOptions = {},
-): Plan {
+export function drawPlan(seed: number, random: Random, options: PlanOptions = {}): Plan {
+  const { pace = virtualPace, certain = [], certainBlow } = options;
+  const { replicas = seed % 3 === 0 ? 1 : 2, together = seed % 4 === 0 } = options;
   const { quietMs, brokenMs, calmMs } = pace;
   const drawn = (): Pick<Trouble, 'atMs' | 'decidedAfterMs'> => ({
     atMs: between(random, quietMs, brokenMs),
@@ -130,27 +144,32 @@ export function drawPlan(
   const any = [...requestFaults, ...watchFaults, ...chatFaults];
   const others = Array.from({ length: random.int(0, 4) }, () => random.pick(any)).slice(certain.length);
   const spells = [...certain, ...others].map(spell);
-  const blows = Array.from({ length: random.int(0, 3) }, (): Blow => {
+  const blows = Array.from({ length: random.int(certainBlow ? 1 : 0, 3) }, (_, index): Blow => {
+    const isCertain = certainBlow !== undefined && index === 0;
     const atMs = between(random, quietMs / 2, calmMs * 0.7);
+    const drawnBlow = random.pick(['kill', 'kill', 'kill', 'pause', 'pause', 'stop'] as const);
+    const what = isCertain ? certainBlow : drawnBlow;
     return {
-      what: random.pick(['kill', 'kill', 'kill', 'pause', 'stop'] as const),
+      what,
       role: random.pick(['watcher', 'controller'] as const),
-      replica: random.int(0, replicas - 1),
+      whom: isCertain ? 'leader' : random.pick(['leader', 'leader', 'leader', 'follower', 'both'] as const),
       atMs,
       moment: random.pick(['any', 'write', 'post'] as const),
       n: random.int(1, 12),
-      forMs: between(random, 0, pace.longestBlowMs),
+      forMs:
+        what === 'pause' ? between(random, pace.pauseMs.from, pace.pauseMs.to) : between(random, 0, pace.longestBlowMs),
     };
   });
   blows.sort((one, other) => one.atMs - other.atMs);
-  return { seed, troubles, spells, blows };
+  return { seed, replicas, together, troubles, spells, blows };
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** The plan in the order in which it happens, one line each. */
-export function planLines({ troubles, spells, blows }: Plan): string[] {
+export function planLines({ replicas, together, troubles, spells, blows }: Plan): string[] {
   const all = [
+    { atMs: 0, text: `${replicas} of ${together ? 'both roles together' : 'each role'} start` },
     ...troubles.map(({ atMs, kind, namespace, name, decision, decidedAfterMs }) => ({
       atMs,
       text: `${namespace}/${name} breaks (${kind}); ${decision}${decision === 'nobody' ? ' decides' : ` ${seconds(decidedAfterMs)} after it can be seen`}`,
@@ -159,9 +178,9 @@ export function planLines({ troubles, spells, blows }: Plan): string[] {
       atMs: fromMs,
       text: `${what} for ${share * 100} % of the calls${what.startsWith('chat') ? '' : ` of ${role}`}, for ${seconds(forMs)}`,
     })),
-    ...blows.map(({ atMs, what, role, replica, moment, n, forMs }) => ({
+    ...blows.map(({ atMs, what, role, whom, moment, n, forMs }) => ({
       atMs,
-      text: `${what} ${role} ${replica}${what === 'kill' ? ` at the ${n}. ${moment} moment` : ''}, for ${seconds(forMs)}`,
+      text: `${what} ${whom} of ${role}${what === 'kill' ? ` at the ${n}. ${moment} moment` : ''}, for ${seconds(forMs)}`,
     })),
   ];
   return all.sort((a, b) => a.atMs - b.atMs).map(({ atMs, text }) => `${seconds(atMs).padStart(8)}  ${text}`);

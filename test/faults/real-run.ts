@@ -31,8 +31,17 @@ import { breakIt, deployAll, healIt, isWell, keyOf } from './scene.ts';
 const inTurn = [...requestFaults, ...watchFaults, ...chatFaults];
 const certainOf = (seed: number): Spell['what'][] => [0, 1].map((n) => inTurn[(2 * (seed - 1) + n) % inTurn.length]!);
 
+const certainBlows = ['kill', 'pause', 'stop', 'pause'] as const;
+
+/** Two processes of each role, both elected, but for one run of six. */
 const drawRealPlan = (seed: number, random: Random): Plan =>
-  drawPlan(seed, random, { pace: realPace, certain: certainOf(seed) });
+  drawPlan(seed, random, {
+    pace: realPace,
+    replicas: seed % 6 === 0 ? 1 : 2,
+    together: false,
+    certain: certainOf(seed),
+    certainBlow: certainBlows[seed % certainBlows.length],
+  });
 
 /** A watch that is half-open is given up after 90 s; what was posted then may wait for its turn. */
 const patienceMs = 180_000;
@@ -43,7 +52,8 @@ const spareFiles = 12;
 export async function realRun(seed: number): Promise<Report> {
   const random = randomOf(seed ^ 0x4ea1);
   const plan = drawRealPlan(seed, random);
-  const world = await aRealWorld({ namespaces: [...new Set(plan.troubles.map(({ namespace }) => namespace))] });
+  const namespaces = [...new Set(plan.troubles.map(({ namespace }) => namespace))];
+  const world = await aRealWorld({ namespaces, replicas: plan.replicas });
   try {
     return await play(plan, world, random);
   } catch (error) {
@@ -103,12 +113,12 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
     return Promise.race([held, late]).finally(() => void (isLate = true));
   }
 
-  async function strike(blow: Blow): Promise<void> {
-    const replica = replicas.find(({ role, n }) => role === blow.role && n === blow.replica)!;
+  async function strike(replica: RealReplica, blow: Blow): Promise<void> {
     const running = replica.running();
     if (!running) return;
     if (blow.what === 'pause') {
       running.kill('SIGSTOP');
+      replica.pauses += 1;
       await sleep(blow.forMs);
       return running.kill('SIGCONT');
     }
@@ -121,6 +131,14 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
     }
     await sleep(blow.forMs);
     if (!replica.running() && !over.signal.aborted) await start(replica);
+  }
+
+  /** Who is struck, as the Lease says it then. */
+  function struckBy({ role, whom }: Blow): RealReplica[] {
+    const own = replicas.filter((one) => one.role === role);
+    if (own.length === 1 || whom === 'both') return own;
+    const leader = own.find(({ id }) => world.leader(role)?.startsWith(`${id}_`)) ?? own[0]!;
+    return whom === 'leader' ? [leader] : own.filter((one) => one !== leader);
   }
 
   const ofTrouble = (key: string): Remediation[] => fixes().filter(({ spec }) => spec.incident.key === key);
@@ -144,7 +162,9 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
   await Promise.all([
     ...plan.troubles.map((trouble) => at(trouble.atMs, () => breakIt(api, trouble))),
     ...plan.spells.map((spell) => at(spell.fromMs, () => begin(spell))),
-    ...plan.blows.map((blow) => at(blow.atMs, () => strike(blow))),
+    ...plan.blows.map((blow) =>
+      at(blow.atMs, () => Promise.all(struckBy(blow).map((replica) => strike(replica, blow)))),
+    ),
     sleep(realPace.calmMs),
   ]);
   for (const { proxy } of replicas) proxy.heal();
@@ -180,16 +200,22 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
   for (const replica of replicas) wrong.push(...(await replica.stop()));
   for (const pid of pids) if (isAlive(pid)) wrong.push(`the process ${pid} is still there`);
   const kills = replicas.reduce((sum, replica) => sum + replica.kills, 0);
+  const pauses = replicas.reduce((sum, replica) => sum + replica.pauses, 0);
   const repeated = orphans(telegram.messages(), notices()).length;
-  const report = reportOf('real', { plan, books, faults, kills, repeated, cpuMs: 0 });
+  const report = reportOf('real', { plan, books, faults, kills, pauses, repeated, cpuMs: 0 });
   if (report.wrong.length > 0) report.books.push(...replicas.flatMap((replica) => replica.complaints()));
   return report;
 }
 
-/** Each message; one that no Notice knows is explained by a kill of the watcher or by a lost answer, or by nothing. */
+/**
+ * Each message; one that no Notice knows is explained by a watcher that was killed or did not lead any more, by a lost
+ * answer, or by nothing.
+ */
 function postsOf({ telegram, notices, replicas }: RealWorld, faults: ReadonlyMap<string, number>): Post[] {
-  const kills = replicas.filter(({ role }) => role === 'watcher').reduce((sum, replica) => sum + replica.kills, 0);
-  let explained = kills + (faults.get('chat lost') ?? 0) + (faults.get('chat no answer') ?? 0);
+  const ends = replicas
+    .filter(({ role }) => role === 'watcher')
+    .reduce((sum, { kills, losses }) => sum + kills + losses(), 0);
+  let explained = ends + (faults.get('chat lost') ?? 0) + (faults.get('chat no answer') ?? 0);
   const unknown = orphans(telegram.messages(), notices());
   const postOf = (notice: string, form: Post['form'], unheard: boolean): Post => ({
     notice,

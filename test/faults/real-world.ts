@@ -46,9 +46,15 @@ const imageFlags = [
 export interface RealReplica {
   readonly role: Role;
   readonly n: number;
+  /** The holder of a Lease is named after it. */
+  readonly id: string;
   readonly proxy: FaultProxy;
   /** How often it was killed. */
   kills: number;
+  /** How often it was paused. */
+  pauses: number;
+  /** How often it lost its Lease. */
+  losses(): number;
   running(): Tapfix | undefined;
   /** The last warnings and errors of all its lives. */
   complaints(): string[];
@@ -129,14 +135,18 @@ export async function aRealWorld({ namespaces, replicas = 1, config = {} }: Real
         ...config,
       },
     });
-    const env = { ...setup.env, TELEGRAM_BOT_TOKEN: botToken };
+    const id = `${role}-${n}`;
+    const env = { ...setup.env, TELEGRAM_BOT_TOKEN: botToken, POD_NAME: id };
     let tapfix: Tapfix | undefined;
     const lives: Tapfix[] = [];
     const replica: RealReplica = {
       role,
       n,
+      id,
       proxy,
       kills: 0,
+      pauses: 0,
+      losses: () => lives.reduce((sum, life) => sum + life.logged('this replica no longer leads').length, 0),
       running: () => tapfix,
       complaints: () =>
         lives
@@ -174,7 +184,7 @@ export async function aRealWorld({ namespaces, replicas = 1, config = {} }: Real
   for (const role of ['watcher', 'controller'] as const)
     for (let n = 0; n < replicas; n++) all.push(await aReplica(role, n));
 
-  const stored = <T extends KubeObject>(kind: 'Remediation' | 'Notice' | 'RoleBinding'): T[] => {
+  const stored = <T extends KubeObject>(kind: 'Remediation' | 'Notice' | 'RoleBinding' | 'Lease'): T[] => {
     const { store, rowOf } = sim.server.inside;
     return store.all(rowOf(kind, resources[kind].group)!) as unknown as T[];
   };
@@ -190,6 +200,11 @@ export async function aRealWorld({ namespaces, replicas = 1, config = {} }: Real
     fixes: () => stored<Remediation>('Remediation'),
     notices: () => stored<Notice>('Notice'),
     bindings: () => stored('RoleBinding').map(({ metadata }) => metadata.name),
+    /** The holder of the Lease. */
+    leader: (role: Role): string | undefined =>
+      stored<KubeObject & { spec?: { holderIdentity?: string } }>('Lease').find(
+        ({ metadata }) => metadata.name === `tapfix-${role}`,
+      )?.spec?.holderIdentity,
     /** The button with such a label that is about this Remediation, where it can be seen. */
     button(fix: Remediation, label: RegExp): { message: number; data: string } | undefined {
       const uid = shortUid(fix.metadata.uid);

@@ -20,9 +20,18 @@ export function reportOf(
     books,
     faults,
     kills,
+    pauses,
     repeated,
     cpuMs,
-  }: { plan: Plan; books: Books; faults: ReadonlyMap<string, number>; kills: number; repeated: number; cpuMs: number },
+  }: {
+    plan: Plan;
+    books: Books;
+    faults: ReadonlyMap<string, number>;
+    kills: number;
+    pauses: number;
+    repeated: number;
+    cpuMs: number;
+  },
 ): Report {
   const { incidents, executions, posts } = books;
   const done = {
@@ -31,6 +40,7 @@ export function reportOf(
     executions: executions.length,
     posts: posts.length,
     kills,
+    pauses,
     repeated,
   };
   return {

@@ -1,4 +1,6 @@
+import { actions } from '../../src/actions/table.ts';
 import type { Api, KubeObject } from '../../src/kube/api.ts';
+import { leases, memoryConfigMaps } from '../../src/manifests/workloads.ts';
 import { deployment } from '../scenario/life/shop.ts';
 import type { Trouble, TroubleKind } from './plan.ts';
 
@@ -25,7 +27,9 @@ const named = (apiVersion: string, kind: string, name: string): object => ({ api
 export async function install(api: Api, namespaces: readonly string[]): Promise<void> {
   for (const name of [...namespaces, 'tapfix']) await api.create({ kind: 'Namespace' }, named('v1', 'Namespace', name));
   await api.create({ kind: 'ServiceAccount', namespace: 'tapfix' }, named('v1', 'ServiceAccount', 'tapfix-writer'));
-  await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, named('v1', 'ConfigMap', 'tapfix-mutes'));
+  const install = { namespace: 'tapfix', image: '', actions };
+  for (const manifest of [...memoryConfigMaps(install), ...leases(install)])
+    await api.create({ kind: manifest.kind as 'ConfigMap' | 'Lease', namespace: 'tapfix' }, manifest);
 }
 
 /** Every workload, healthy. */

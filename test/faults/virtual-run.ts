@@ -1,6 +1,5 @@
 import { actions } from '../../src/actions/table.ts';
-import { runTapfix } from '../../src/app/app.ts';
-import type { Channel, ChannelName } from '../../src/channels/channel.ts';
+import type { Channel } from '../../src/channels/channel.ts';
 import type { Config } from '../../src/config/schema.ts';
 import type { KubeObject } from '../../src/kube/api.ts';
 import type { Notice } from '../../src/kube/notice.ts';
@@ -8,9 +7,6 @@ import { isCleared, type Remediation } from '../../src/kube/remediation.ts';
 import { resources } from '../../src/kube/resources.ts';
 import { customResourceDefinitions } from '../../src/manifests/crd.ts';
 import { nameOfNotice } from '../../src/notices/outbox/notice-body.ts';
-import { createMetrics } from '../../src/ops/metrics.ts';
-import { createReadiness } from '../../src/ops/readiness.ts';
-import { localApi } from '../../src/sim/api/local-api.ts';
 import { parseBehaviour, usualTiming } from '../../src/sim/kubelet/behaviour.ts';
 import { createSim } from '../../src/sim/sim.ts';
 import { randomOf } from '../long/random.ts';
@@ -19,9 +15,10 @@ import { configWith } from '../scenario/life/world.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { Books, Execution, Post } from './books.ts';
 import { bookkeeping } from './executions.ts';
-import { type Blow, drawPlan, type Plan, type Role, type Trouble, virtualPace } from './plan.ts';
-import { createGate, gatedChannel, gatedClock, gatedServer, type Gate } from './replica.ts';
+import { type Blow, drawPlan, type Part, type Plan, type Trouble, virtualPace } from './plan.ts';
+import { gatedChannel, type Gate } from './replica.ts';
 import { breakIt, deployAll, healIt, install, isWell, keyOf } from './scene.ts';
+import { type ProcessSelf, startProcess, type VirtualProcess } from './virtual-process.ts';
 import { createWeather } from './weather.ts';
 
 export interface Outcome {
@@ -30,6 +27,7 @@ export interface Outcome {
   /** What went wrong, by kind, and how often. */
   faults: Map<string, number>;
   kills: number;
+  pauses: number;
   /** Messages that came again, because nobody had heard that they had been posted. */
   repeated: number;
   /** How long it took, once everything was healthy, until every incident was cleared. */
@@ -50,27 +48,38 @@ const configOf = ({ troubles }: Plan): Config =>
       ConfigMissing: { for: '15s' },
     },
   });
-/** One for all runs: prom-client observes the process for each, and never stops. */
-const metrics = createMetrics();
 /** Fewer heartbeats of the node: nothing here depends on them. */
 const timing = { ...usualTiming, heartbeatMs: 120_000, resyncMs: 30_000, backoffMs: 15_000 };
 const stepMs = 500;
 
-/** One process of one role: its life can be ended at any moment, and another one begun. */
+/** One of the processes of a role: its life can be ended at any moment, and another one begun. */
 interface Replica {
-  role: Role;
+  part: Part;
   n: number;
   lives: number;
-  running?: { gate: Gate; stop: AbortController; ended: Promise<boolean>; asleep(): number; name: string } | undefined;
+  running?: VirtualProcess | undefined;
+}
+
+/** A message that left a process. */
+interface Sent extends Post {
+  process: ProcessSelf;
+  /** In which of its terms. */
+  term: number;
+  atMs: number;
+  /** The vendor has it. */
+  isTaken: boolean;
+  /** When its sender heard that. */
+  heardMs?: number;
+}
+
+interface Lease extends KubeObject {
+  spec?: { holderIdentity?: string };
 }
 
 /** One seeded run: the same seed, the same run. */
-export async function virtualRun(
-  seed: number,
-  { replicas = 1, plan: given }: { replicas?: number; plan?: Plan } = {},
-): Promise<Outcome> {
+export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } = {}): Promise<Outcome> {
   const random = randomOf(seed);
-  const plan = given ?? drawPlan(seed, random, { replicas });
+  const plan = given ?? drawPlan(seed, random);
   const config = configOf(plan);
   const clock = fakeClock();
   const startMs = clock.now();
@@ -90,111 +99,154 @@ export async function virtualRun(
   const simEnded = sim.start(end.signal);
   const { api } = sim;
   const phone = createPhone();
-  const posts: Post[] = [];
+  const sent: Sent[] = [];
   const executions: Execution[] = [];
   const wrong: string[] = [];
   const weather = createWeather({ clock, random: randomOf(seed ^ 0xfa), spells: plan.spells, startMs });
   let kills = 0;
+  let pauses = 0;
 
   const audited = bookkeeping(sim.server, executions);
 
   /** What is stored, uncopied: asking for it as a client costs more than anything else here. */
-  const stored = <T extends KubeObject>(kind: 'Remediation' | 'Notice' | 'RoleBinding'): T[] => {
+  const stored = <T extends KubeObject>(kind: 'Remediation' | 'Notice' | 'RoleBinding' | 'Lease'): T[] => {
     const { store, rowOf } = sim.server.inside;
     return store.all(rowOf(kind, resources[kind].group)!) as unknown as T[];
   };
   const isRecorded = (name: string): boolean =>
     stored<Notice>('Notice').some(({ metadata, status }) => metadata.name === name && status?.message);
 
-  /** Keeps the book of what the vendor took. */
-  function booked(channel: Channel, by: string): Channel {
+  /** Whoever posted it could not record it: it was killed, paused, did not lead any more, or the server refused it. */
+  function isExcused({ process, term, atMs, heardMs = Infinity }: Sent): boolean {
+    const { gate, stop, part, terms, isLeading } = process;
+    if (gate.isDead() || gate.isPaused() || terms() !== term) return true;
+    return stop.signal.aborted ? weather.lastMs(part) >= atMs || heardMs - atMs > 1_000 : !isLeading('watcher');
+  }
+
+  function noteSent(place: Notice['spec'], process: ProcessSelf): Sent {
+    const {
+      members: [first],
+      form,
+      ...address
+    } = place;
+    const notice = first ? nameOfNotice(address, form, first.uid) : `${form} ${sent.length + 1}`;
+    for (const before of sent) if (before.notice === notice && isExcused(before)) before.unheard = true;
+    const one: Sent = {
+      notice,
+      form,
+      by: process.name,
+      known: isRecorded(notice),
+      unheard: false,
+      process,
+      term: process.terms(),
+      atMs: clock.now(),
+      isTaken: false,
+    };
+    sent.push(one);
+    return one;
+  }
+
+  /** Keeps the book of what the vendor took. A message is on its way once its check has passed; it may arrive later. */
+  function connect(process: ProcessSelf): Channel {
+    const vendor = phone.connect(process.stop.signal);
+    const way = (one?: Sent): Channel =>
+      gatedChannel(
+        {
+          ...vendor,
+          post: (...args) =>
+            weather.vendorCall(
+              async () => {
+                const id = await vendor.post(...args);
+                one!.isTaken = true;
+                return id;
+              },
+              () => void (one!.unheard = true),
+            ),
+          edit: (...args) =>
+            weather.vendorCall(
+              () => vendor.edit(...args),
+              () => undefined,
+            ),
+        },
+        process.gate,
+      );
     return {
-      ...channel,
-      async post(place, message, replyTo) {
-        const {
-          members: [first],
-          form,
-          ...address
-        } = place as Notice['spec'];
-        const name = first ? nameOfNotice(address, form, first.uid) : `${form} ${posts.length + 1}`;
-        const known = isRecorded(name);
-        const id = await channel.post(place, message, replyTo);
-        posts.push({ notice: name, form, by, known, unheard: false });
+      ...way(),
+      async post(place, ...rest) {
+        const one = noteSent(place as Notice['spec'], process);
+        const id = await way(one).post(place, ...rest);
+        one.heardMs = clock.now();
         return id;
       },
     };
   }
 
   function start(replica: Replica): void {
-    const gate = createGate();
-    const stop = new AbortController();
-    const name = `${replica.role} ${replica.n}.${++replica.lives}`;
-    const own = gatedClock(clock, gate);
-    const channels = new Map<ChannelName, Channel>();
-    if (replica.role === 'watcher') {
-      const onLost = (): void => void (posts.at(-1)!.unheard = true);
-      const vendor = weather.channel(booked(phone.connect(stop.signal), name), onLost);
-      channels.set('telegram', gatedChannel(vendor, gate));
-    }
-    const ended = runTapfix({
-      role: replica.role,
-      api: localApi(gatedServer(weather.server(audited, replica.role), gate)),
-      clock: own,
-      log: silent,
-      current: () => config,
-      ownNamespace: 'tapfix',
-      identity: `system:serviceaccount:tapfix:tapfix-${replica.role}`,
-      timeZone: 'UTC',
-      metrics,
-      readiness: createReadiness(),
-      channels,
-      signal: stop.signal,
+    const { part } = replica;
+    replica.running = startProcess({
+      name: `${part} ${replica.n}.${++replica.lives}`,
+      part,
+      isElected: plan.replicas > 1,
+      server: audited,
+      weather,
+      clock,
+      random: Math.random,
+      config,
+      connect: part === 'controller' ? undefined : connect,
     });
-    replica.running = { gate, stop, ended, asleep: own.asleep, name };
-  }
-
-  /** What it posted and could not record may come again. */
-  function countDeath(name: string): void {
-    kills += 1;
-    for (const post of posts) if (post.by === name && !isRecorded(post.notice)) post.unheard = true;
   }
 
   /** As kill -9. */
   function bury(replica: Replica): void {
-    const { gate, stop, name } = replica.running!;
+    const { gate, stop } = replica.running!;
     replica.running = undefined;
     gate.die();
     stop.abort();
-    countDeath(name);
+    kills += 1;
   }
 
   /** As SIGTERM: it ends what is under way, and leaves no sleeper. */
   async function stopGently(replica: Replica, wait: (ms: number) => Promise<void>): Promise<void> {
     const { gate, stop, ended, asleep, name } = replica.running!;
     replica.running = undefined;
+    while (gate.isPaused()) await wait(stepMs);
     const end: { inTime?: boolean } = {};
     void ended.then((inTime) => (end.inTime = inTime));
     stop.abort();
     for (let n = 0; n < 20 && end.inTime === undefined; n++) await wait(stepMs);
-    if (gate.isDead()) return countDeath(name); // a kill came first
+    if (gate.isDead()) return void (kills += 1); // a kill came first
     if (end.inTime === undefined) wrong.push(`${name} did not stop`);
     else if (clock.now() - startMs > virtualPace.calmMs + noAnswersLeftMs && (!end.inTime || asleep() > 0))
       wrong.push(`${name} left ${asleep()} sleepers when it stopped${end.inTime ? '' : ' (not in time)'}`);
+  }
+
+  /** Until the moment at which a blow strikes has come, or a while has passed. */
+  async function atMoment(gate: Gate, { moment, n }: Blow, mostMs: number, hit: () => void): Promise<void> {
+    const struck = Promise.withResolvers<void>();
+    let isOver = false;
+    gate.strikeAt(moment, n, () => {
+      if (isOver) return;
+      hit();
+      struck.resolve();
+    });
+    await Promise.race([struck.promise, clock.sleep(mostMs)]);
+    isOver = true;
   }
 
   async function strike(replica: Replica, blow: Blow): Promise<void> {
     if (!replica.running) return;
     const { gate } = replica.running;
     if (blow.what === 'pause') {
+      if (gate.isPaused()) return;
+      await atMoment(gate, blow, 10_000, gate.pause);
       gate.pause();
+      pauses += 1;
       await clock.sleep(blow.forMs);
       return gate.resume();
     }
     if (blow.what === 'stop') await stopGently(replica, clock.sleep);
     else {
-      const died = Promise.withResolvers<void>();
-      gate.dieAt(blow.moment, blow.n, died.resolve);
-      await Promise.race([died.promise, clock.sleep(30_000)]);
+      await atMoment(gate, blow, 30_000, gate.die);
       if (replica.running?.gate !== gate) return;
       bury(replica);
     }
@@ -202,9 +254,20 @@ export async function virtualRun(
     if (!replica.running) start(replica);
   }
 
-  const all: Replica[] = (['watcher', 'controller'] as const).flatMap((role) =>
-    Array.from({ length: replicas }, (_, n) => ({ role, n, lives: 0 })),
+  const parts: readonly Part[] = plan.together ? ['all'] : ['watcher', 'controller'];
+  const all: Replica[] = parts.flatMap((part) =>
+    Array.from({ length: plan.replicas }, (_, n) => ({ part, n, lives: 0 })),
   );
+
+  /** Who is struck, as the Lease says it then. */
+  function struckBy({ role, whom }: Blow): Replica[] {
+    const own = all.filter(({ part }) => part === 'all' || part === role);
+    if (own.length === 1 || whom === 'both') return own;
+    const lease = stored<Lease>('Lease').find(({ metadata }) => metadata.name === `tapfix-${role}`);
+    const leader = own.find(({ running }) => running?.name === lease?.spec?.holderIdentity) ?? own[0]!;
+    return whom === 'leader' ? [leader] : own.filter((one) => one !== leader);
+  }
+
   const fixes = (): Remediation[] => stored('Remediation');
   const later = (atMs: number, work: () => Promise<void>): void =>
     void clock.sleep(startMs + atMs - clock.now()).then(work);
@@ -234,12 +297,7 @@ export async function virtualRun(
   for (const replica of all) start(replica);
   for (const trouble of plan.troubles) later(trouble.atMs, () => breakIt(api, trouble));
   for (const blow of plan.blows)
-    later(blow.atMs, () =>
-      strike(
-        all.find(({ role, n }) => role === blow.role && n === blow.replica)!,
-        blow,
-      ),
-    );
+    later(blow.atMs, async () => void (await Promise.all(struckBy(blow).map((replica) => strike(replica, blow)))));
   const people = plan.troubles
     .filter(({ decision }) => decision !== 'nobody')
     .map((trouble) => ({ trouble, sinceMs: undefined as number | undefined }));
@@ -295,12 +353,14 @@ export async function virtualRun(
   end.abort();
   await clock.advance(1_000);
   await simEnded;
+  const posts: Post[] = sent.filter(({ isTaken }) => isTaken);
   const incidents = plan.troubles.map((trouble) => ({ key: keyOf(trouble), decision: trouble.decision }));
   return {
     plan,
     books: { incidents, fixes: records, notices, posts, executions, bindings, wrong },
     faults: weather.counts,
     kills,
+    pauses,
     clearedAfterMs,
     repeated: posts.length - new Set(posts.map(({ notice }) => notice)).size,
   };
