@@ -77,13 +77,13 @@ export interface Pace {
 }
 
 export const virtualPace: Pace = {
-  quietMs: 25_000,
-  brokenMs: 70_000,
-  calmMs: 150_000,
-  longestSpellMs: 60_000,
-  longestBlowMs: 30_000,
+  quietMs: 20_000,
+  brokenMs: 50_000,
+  calmMs: 110_000,
+  longestSpellMs: 50_000,
+  longestBlowMs: 20_000,
   pauseMs: { from: 2_000, to: 40_000 },
-  longestThoughtMs: 30_000,
+  longestThoughtMs: 20_000,
 };
 export const realPace: Pace = {
   quietMs: 4_000,

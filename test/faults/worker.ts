@@ -5,6 +5,7 @@ import { type Report, reportOf } from './report.ts';
 import { virtualRun } from './virtual-run.ts';
 
 /** Runs one seed after the other, as the parent process asks. */
+Error.stackTraceLimit = 3; // most errors here are answers, and their stacks cost more than anything else
 const stray: string[] = [];
 process.on('unhandledRejection', (error) => void stray.push(`nobody handled: ${messageOf(error)}`));
 
