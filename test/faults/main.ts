@@ -51,7 +51,7 @@ function missing(reports: readonly Report[]): string[] {
   if (virtual.length < manyRuns) return [];
   const sum = sumOf(virtual);
   const expected = [...requestFaults, ...watchFaults, ...chatFaults].map((what) => `fault ${what}`);
-  return [...expected, 'kills', 'executions', 'repeated'].filter((what) => !sum[what]);
+  return [...expected, 'kills', 'pauses', 'terms', 'executions', 'repeated'].filter((what) => !sum[what]);
 }
 
 async function main(words: readonly string[]): Promise<number> {

@@ -199,10 +199,15 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
   };
   for (const replica of replicas) wrong.push(...(await replica.stop()));
   for (const pid of pids) if (isAlive(pid)) wrong.push(`the process ${pid} is still there`);
-  const kills = replicas.reduce((sum, replica) => sum + replica.kills, 0);
-  const pauses = replicas.reduce((sum, replica) => sum + replica.pauses, 0);
-  const repeated = orphans(telegram.messages(), notices()).length;
-  const report = reportOf('real', { plan, books, faults, kills, pauses, repeated, cpuMs: 0 });
+  const sumOver = (count: (replica: RealReplica) => number): number =>
+    replicas.reduce((sum, replica) => sum + count(replica), 0);
+  const struck = {
+    kills: sumOver(({ kills }) => kills),
+    pauses: sumOver(({ pauses }) => pauses),
+    terms: sumOver(({ terms }) => terms()),
+    repeated: orphans(telegram.messages(), notices()).length,
+  };
+  const report = reportOf('real', { plan, books, faults, struck, cpuMs: 0 });
   if (report.wrong.length > 0) report.books.push(...replicas.flatMap((replica) => replica.complaints()));
   return report;
 }

@@ -53,7 +53,8 @@ export interface RealReplica {
   kills: number;
   /** How often it was paused. */
   pauses: number;
-  /** How often it lost its Lease. */
+  /** How often it began to lead, and lost its Lease. */
+  terms(): number;
   losses(): number;
   running(): Tapfix | undefined;
   /** The last warnings and errors of all its lives. */
@@ -139,6 +140,7 @@ export async function aRealWorld({ namespaces, replicas = 1, config = {} }: Real
     const env = { ...setup.env, TELEGRAM_BOT_TOKEN: botToken, POD_NAME: id };
     let tapfix: Tapfix | undefined;
     const lives: Tapfix[] = [];
+    const timesSaid = (msg: string): number => lives.reduce((sum, life) => sum + life.logged(msg).length, 0);
     const replica: RealReplica = {
       role,
       n,
@@ -146,7 +148,8 @@ export async function aRealWorld({ namespaces, replicas = 1, config = {} }: Real
       proxy,
       kills: 0,
       pauses: 0,
-      losses: () => lives.reduce((sum, life) => sum + life.logged('this replica no longer leads').length, 0),
+      terms: () => timesSaid('this replica leads'),
+      losses: () => timesSaid('this replica no longer leads'),
       running: () => tapfix,
       complaints: () =>
         lives

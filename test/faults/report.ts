@@ -13,25 +13,27 @@ export interface Report {
   cpuMs: number;
 }
 
+/** What was done to the processes, and what came of it. */
+export interface Struck {
+  kills: number;
+  pauses: number;
+  /** How often a replica began to lead. */
+  terms: number;
+  /** Messages that came again, because nobody had recorded that they had been posted. */
+  repeated: number;
+}
+
+export interface Outcome {
+  plan: Plan;
+  books: Books;
+  /** What went wrong, by kind, and how often. */
+  faults: ReadonlyMap<string, number>;
+  struck: Struck;
+}
+
 export function reportOf(
   form: Report['form'],
-  {
-    plan,
-    books,
-    faults,
-    kills,
-    pauses,
-    repeated,
-    cpuMs,
-  }: {
-    plan: Plan;
-    books: Books;
-    faults: ReadonlyMap<string, number>;
-    kills: number;
-    pauses: number;
-    repeated: number;
-    cpuMs: number;
-  },
+  { plan, books, faults, struck, cpuMs }: Outcome & { cpuMs: number },
 ): Report {
   const { incidents, executions, posts } = books;
   const done = {
@@ -39,9 +41,7 @@ export function reportOf(
     incidents: incidents.length,
     executions: executions.length,
     posts: posts.length,
-    kills,
-    pauses,
-    repeated,
+    ...struck,
   };
   return {
     form,

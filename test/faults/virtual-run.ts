@@ -13,26 +13,14 @@ import { randomOf } from '../long/random.ts';
 import { createPhone } from '../scenario/life/phone.ts';
 import { configWith } from '../scenario/life/world.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import type { Books, Execution, Post } from './books.ts';
+import type { Execution, Post } from './books.ts';
 import { bookkeeping } from './executions.ts';
 import { type Blow, drawPlan, type Part, type Plan, type Trouble, virtualPace } from './plan.ts';
 import { gatedChannel, type Gate } from './replica.ts';
+import type { Outcome } from './report.ts';
 import { breakIt, deployAll, healIt, install, isWell, keyOf } from './scene.ts';
 import { type ProcessSelf, startProcess, type VirtualProcess } from './virtual-process.ts';
 import { createWeather } from './weather.ts';
-
-export interface Outcome {
-  plan: Plan;
-  books: Books;
-  /** What went wrong, by kind, and how often. */
-  faults: Map<string, number>;
-  kills: number;
-  pauses: number;
-  /** Messages that came again, because nobody had heard that they had been posted. */
-  repeated: number;
-  /** How long it took, once everything was healthy, until every incident was cleared. */
-  clearedAfterMs: number;
-}
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const definitions = customResourceDefinitions(actions);
@@ -73,7 +61,7 @@ interface Sent extends Post {
 }
 
 interface Lease extends KubeObject {
-  spec?: { holderIdentity?: string };
+  spec?: { holderIdentity?: string; leaseTransitions?: number };
 }
 
 /** One seeded run: the same seed, the same run. */
@@ -343,9 +331,7 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
   const sick: Trouble[] = [];
   for (const trouble of plan.troubles) if (!(await isWell(api, trouble))) sick.push(trouble);
   for (const trouble of sick) await healIt(api, trouble);
-  const healedMs = clock.now();
   await until(() => fixes().every(isCleared), 900_000);
-  const clearedAfterMs = clock.now() - healedMs;
   if (!(await until(() => red().length === 0, 120_000)))
     wrong.push(...red().map((line) => `over, and still shown as "${line}"`));
   // Rights that are left are swept within a minute. What comes late, and should not, comes in every fourth run.
@@ -364,10 +350,12 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
     plan,
     books: { incidents, fixes: records, notices, posts, executions, bindings, wrong },
     faults: weather.counts,
-    kills,
-    pauses,
-    clearedAfterMs,
-    repeated: posts.length - new Set(posts.map(({ notice }) => notice)).size,
+    struck: {
+      kills,
+      pauses,
+      terms: stored<Lease>('Lease').reduce((sum, { spec }) => sum + (spec?.leaseTransitions ?? 0), 0),
+      repeated: posts.length - new Set(posts.map(({ notice }) => notice)).size,
+    },
   };
 }
 
