@@ -22,6 +22,7 @@ import { usualPace } from '../kube/questions.ts';
 import { createOwnerResolver } from '../kube/owners.ts';
 import { isCleared, isKeyedHere, type Remediation } from '../kube/remediation.ts';
 import { createStore, hearing, onlyOf } from '../kube/store.ts';
+import { messageOf } from '../lib/errors.ts';
 import { createOutbox } from '../notices/outbox/outbox.ts';
 import { createReminders } from '../notices/outbox/reminder-writer.ts';
 import { createSelfWatch } from '../notices/outbox/self-watch.ts';
@@ -35,6 +36,8 @@ import type { Ground, Role } from './app.ts';
 import { createChannelRegistry } from './channel-registry.ts';
 import { everyMinute, stopped } from './stop.ts';
 import { adjustSignalWatches, noticesOtherwise } from './watch-scopes.ts';
+
+const catchUpAgainMs = 1_000;
 
 /**
  * Street 1 and the near half of street 2: notices failures, posts, records decisions. It can change no workload. Every
@@ -126,6 +129,24 @@ export function createWatcherRole(ground: Ground): Role {
     });
     const { proposeAgain } = tracker.lead(term, own);
 
+    /**
+     * What the leader before posted may not have reached our watches: it is read before anything is posted. The Notices
+     * first, because one whose members are unknown would be let go.
+     */
+    let isCaughtUp = false;
+    async function catchUp(): Promise<void> {
+      while (!isCaughtUp && !term.signal.aborted)
+        try {
+          await noticeFeed.catchUp();
+          await ground.fixes.feed.catchUp();
+          isCaughtUp = true;
+        } catch (error) {
+          log.debug({ reason: messageOf(error) }, 'what was posted could not be read, trying again');
+          await clock.sleep(catchUpAgainMs, term.signal);
+        }
+    }
+    const ownNotices = { ...notices, isComplete: () => isCaughtUp && notices.isComplete() };
+
     // Remediations become messages.
     const confirms = createConfirms({ clock, signal: term.signal });
     const outbox = createOutbox({
@@ -136,7 +157,7 @@ export function createWatcherRole(ground: Ground): Role {
       channels,
       fixes,
       otherFix: ground.fixes.store.get,
-      notices,
+      notices: ownNotices,
       namespace: ownNamespace,
       timeZone,
       confirms,
@@ -151,7 +172,7 @@ export function createWatcherRole(ground: Ground): Role {
       current,
       channels,
       fixes,
-      notices,
+      notices: ownNotices,
       namespace: ownNamespace,
       isMuted: ({ metadata, spec }) =>
         isMuted(muted(), { namespace: metadata.namespace ?? '', name: spec.incident.object.name }),
@@ -163,7 +184,7 @@ export function createWatcherRole(ground: Ground): Role {
       log,
       current,
       channels,
-      notices,
+      notices: ownNotices,
       namespace: ownNamespace,
       sights: watchRegistry.sights,
       refusal: () => ground.reloads?.refusal(),
@@ -234,7 +255,11 @@ export function createWatcherRole(ground: Ground): Role {
     notices.subscribe(reminders.listener, term.signal);
     notices.subscribe(selfWatch.listener, term.signal);
     // A press made while we were down must find its card: nothing is received before everything is listed.
-    const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed]);
+    const caughtUp = catchUp().then(() => {
+      outbox.refresh();
+      reminders.refresh();
+    });
+    const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed, caughtUp]);
     channelRegistry.start(handlers, listed);
     channelRegistry.use(configured);
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Api, KubeObject } from './api.ts';
+import { type Api, isForbidden, type KubeObject } from './api.ts';
 import type { Kind } from './resources.ts';
 import type { Store } from './store.ts';
 import { createWatch, type ReconnectSignal, type Watch } from './watch.ts';
@@ -42,6 +42,11 @@ export interface Feed<V> {
    * wrong.
    */
   recheck(isWanted: (view: V) => boolean): Promise<number>;
+  /**
+   * Reads what was listed once more: afterwards the store has all that anybody wrote before, however late or silent the
+   * watches are.
+   */
+  catchUp(): Promise<void>;
 }
 
 /** How long a forbidden scope may keep the others waiting. */
@@ -120,6 +125,17 @@ export function createFeed<V extends KubeObject>({ scopes, store, ...deps }: Fee
     return wrong;
   }
 
+  /** It adds and corrects, and removes nothing: a watch may be ahead of a list. */
+  async function catchUp(): Promise<void> {
+    for (const [scope, own] of opened) {
+      if (!own.isListed || own.isUnheard) continue;
+      for (const object of await deps.api.list(deps.kind, scope).catch(nothingIfForbidden)) {
+        const view = deps.view(object);
+        if (view) store.apply({ type: 'upsert', view });
+      }
+    }
+  }
+
   function open(scope: Scope): Watch {
     const own: OpenScope = { isListed: false, isUnheard: false, listed: Promise.withResolvers<void>() };
     opened.set(scope, own);
@@ -149,5 +165,12 @@ export function createFeed<V extends KubeObject>({ scopes, store, ...deps }: Fee
     listed: first.promise,
     listedIn: (scope) => opened.get(scope)?.listed.promise ?? Promise.resolve(),
     recheck,
+    catchUp,
   };
+}
+
+/** The rights in a namespace go with it. */
+function nothingIfForbidden(error: unknown): [] {
+  if (isForbidden(error)) return [];
+  throw error;
 }

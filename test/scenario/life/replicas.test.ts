@@ -96,6 +96,20 @@ describe('two replicas', { concurrency: 3 }, () => {
     await endsGreenOnce(world);
   });
 
+  test('the watches of the other one are silent when the leader dies: what was posted is read, and not posted again', async (t) => {
+    const { world, a } = await twoReplicas(t);
+    await isRunning(world, 'checkout');
+    world.miss(({ object }) => object?.kind === 'Notice');
+    await rollOut(world, 'checkout', 'shop/app:2-crash');
+    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.advance(5_000);
+    a.die();
+    await world.until('the other to lead', async () => (await leaderOf(world)) === 'b', 10_000);
+    await world.advance(5_000);
+    void world.phone.press(/Approve/);
+    await endsGreenOnce(world);
+  });
+
   test('nobody reaches the API server for a while: one of them leads afterwards, and nothing is repeated', async (t) => {
     const { world } = await twoReplicas(t);
     await isRunning(world, 'checkout');
