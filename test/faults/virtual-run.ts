@@ -15,7 +15,7 @@ import { configWith } from '../scenario/life/world.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import type { Execution, Post } from './books.ts';
 import { bookkeeping } from './executions.ts';
-import { type Blow, drawPlan, type Part, type Plan, type Trouble, virtualPace } from './plan.ts';
+import { type Blow, drawPlan, type Part, type Plan, type Role, type Trouble, virtualPace } from './plan.ts';
 import { gatedChannel, type Gate } from './replica.ts';
 import type { Outcome } from './report.ts';
 import { breakIt, deployAll, healIt, install, isWell, keyOf } from './scene.ts';
@@ -88,6 +88,7 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
   const { api } = sim;
   const phone = createPhone();
   const sent: Sent[] = [];
+  const stale = new Set<string>();
   const executions: Execution[] = [];
   const wrong: string[] = [];
   const weather = createWeather({ clock, random: randomOf(seed ^ 0xfa), spells: plan.spells, startMs });
@@ -103,6 +104,9 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
   };
   const isRecorded = (name: string): boolean =>
     stored<Notice>('Notice').some(({ metadata, status }) => metadata.name === name && status?.message);
+
+  const leaderOf = (role: Role): string | undefined =>
+    stored<Lease>('Lease').find(({ metadata }) => metadata.name === `tapfix-${role}`)?.spec?.holderIdentity;
 
   /** Whoever posted it could not record it: it was killed, paused, did not lead any more, or the server refused it. */
   function isExcused({ process, term, atMs, heardMs = Infinity }: Sent): boolean {
@@ -137,7 +141,11 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
   /** Keeps the book of what the vendor took. A message is on its way once its check has passed; it may arrive later. */
   function connect(process: ProcessSelf): Channel {
     const vendor = phone.connect(process.stop.signal);
-    const way = (one?: Sent): Channel =>
+    /** An edit whose check had passed may arrive after those of the next leader, which cannot know of it. */
+    function noteEdit(id: string, checkedMs: number): void {
+      if (clock.now() - checkedMs > stepMs && plan.replicas > 1 && leaderOf('watcher') !== process.name) stale.add(id);
+    }
+    const way = ({ one, checkedMs = 0 }: { one?: Sent; checkedMs?: number } = {}): Channel =>
       gatedChannel(
         {
           ...vendor,
@@ -152,7 +160,10 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
             ),
           edit: (...args) =>
             weather.vendorCall(
-              () => vendor.edit(...args),
+              async () => {
+                await vendor.edit(...args);
+                noteEdit(args[1], checkedMs);
+              },
               () => undefined,
             ),
         },
@@ -160,9 +171,10 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
       );
     return {
       ...way(),
+      edit: (...args) => way({ checkedMs: clock.now() }).edit(...args),
       async post(place, ...rest) {
         const one = noteSent(place as Notice['spec'], process);
-        const id = await way(one).post(place, ...rest);
+        const id = await way({ one }).post(place, ...rest);
         one.heardMs = clock.now();
         return id;
       },
@@ -201,7 +213,7 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
     const end: { inTime?: boolean } = {};
     void ended.then((inTime) => (end.inTime = inTime));
     stop.abort();
-    for (let n = 0; n < 20 && end.inTime === undefined; n++) await wait(stepMs);
+    for (let n = 0; n < 20 && end.inTime === undefined; n += gate.isPaused() ? 0 : 1) await wait(stepMs);
     if (gate.isDead()) return void (kills += 1); // a kill came first
     if (end.inTime === undefined) wrong.push(`${name} did not stop`);
     else if (clock.now() - startMs > virtualPace.calmMs + noAnswersLeftMs && (!end.inTime || asleep() > 0))
@@ -251,8 +263,7 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
   function struckBy({ role, whom }: Blow): Replica[] {
     const own = all.filter(({ part }) => part === 'all' || part === role);
     if (own.length === 1 || whom === 'both') return own;
-    const lease = stored<Lease>('Lease').find(({ metadata }) => metadata.name === `tapfix-${role}`);
-    const leader = own.find(({ running }) => running?.name === lease?.spec?.holderIdentity) ?? own[0]!;
+    const leader = own.find(({ running }) => running?.name === leaderOf(role)) ?? own[0]!;
     return whom === 'leader' ? [leader] : own.filter((one) => one !== leader);
   }
 
@@ -274,7 +285,7 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
       stored<Notice>('Notice').flatMap(({ spec, status }) => (spec.members.length > 0 ? [status?.message] : [])),
     );
     return phone.messages
-      .filter(({ id }) => recorded.has(id))
+      .filter(({ id }) => recorded.has(id) && !stale.has(id))
       .flatMap(({ message }) => message.cards.filter(({ dot }) => dot !== 'green' && dot !== 'grey'))
       .map(({ headline }) => headline);
   };

@@ -309,3 +309,36 @@ test('of several scopes nothing is told before all were listed, and a new list o
   await say(() => list('b', 'six'));
   assert.deepEqual(heard, ['list two three four', '-two', '+five', 'list three five six']);
 });
+
+test('what silent watches did not bring is read, where it may be; what they brought is kept', async () => {
+  const clock = fakeClock();
+  const { api, list } = aSlowApi();
+  const stop = new AbortController();
+  const store = createStore<KubeObject>({ clock });
+  const listed: Scope[] = [];
+  const patient: Api = {
+    ...api,
+    async list<T extends KubeObject>(_kind: string, namespace?: string): Promise<T[]> {
+      listed.push(namespace);
+      if (namespace === 'b') throw new ApiError('cannot list', 403, 'Forbidden');
+      return [object('one', 'a'), object('late', 'a')] as T[];
+    },
+  };
+  const scopes = ['a', 'b', 'c'];
+  const feed = createFeed({ api: patient, clock, log: silent, kind: 'Notice', scopes, view: (o) => o, store });
+  for (const watch of feed.watches) void watch.run(stop.signal);
+  await clock.advance(0);
+  list('a', 'one', 'ahead');
+  list('b', 'two');
+  await clock.advance(0);
+  await feed.catchUp();
+  assert.deepEqual(listed, ['a', 'b'], 'the one that was not listed yet will be');
+  assert.deepEqual(
+    store
+      .all()
+      .map(({ metadata }) => metadata.uid)
+      .toSorted(),
+    ['a-ahead', 'a-late', 'a-one', 'b-two'],
+  );
+  stop.abort();
+});
