@@ -130,8 +130,8 @@ export function createWatcherRole(ground: Ground): Role {
     const { proposeAgain } = tracker.lead(term, own);
 
     /**
-     * What the leader before posted may not have reached our watches: it is read before anything is posted. The Notices
-     * first, because one whose members are unknown would be let go.
+     * Our watches may not have brought what the leader before posted, so it is read before anything is posted. Notices
+     * come first, because one whose members are unknown would be let go.
      */
     let isCaughtUp = false;
     async function catchUp(): Promise<void> {

@@ -37,7 +37,7 @@ export interface Books {
 }
 
 /** Forms of a message that is about incidents. */
-const aboutIncidents: readonly string[] = ['card', 'storm', 'boot'];
+export const aboutIncidents: readonly string[] = ['card', 'storm', 'boot'];
 
 /** Pure. Everything that does not balance, in words; nothing: the books balance. */
 export function faultsIn(books: Books): string[] {

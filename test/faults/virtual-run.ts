@@ -13,7 +13,7 @@ import { randomOf } from '../long/random.ts';
 import { createPhone } from '../scenario/life/phone.ts';
 import { configWith } from '../scenario/life/world.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import type { Execution, Post } from './books.ts';
+import { aboutIncidents, type Execution, type Post } from './books.ts';
 import { bookkeeping } from './executions.ts';
 import { type Blow, drawPlan, type Part, type Plan, type Role, type Trouble, virtualPace } from './plan.ts';
 import { gatedChannel, type Gate } from './replica.ts';
@@ -279,10 +279,12 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
     return true;
   }
 
-  /** Cards of recorded messages that do not say that it is over. */
+  /** Cards of recorded messages that do not say that it is over. A reminder tells what was so then, and stays. */
   const red = (): string[] => {
     const recorded = new Set(
-      stored<Notice>('Notice').flatMap(({ spec, status }) => (spec.members.length > 0 ? [status?.message] : [])),
+      stored<Notice>('Notice').flatMap(({ spec, status }) =>
+        aboutIncidents.includes(spec.form) ? [status?.message] : [],
+      ),
     );
     return phone.messages
       .filter(({ id }) => recorded.has(id) && !stale.has(id))
