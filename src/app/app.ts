@@ -83,7 +83,7 @@ export interface Ground extends Parts {
   keepers: Readonly<Record<RoleName, HistoryKeeper>>;
   /** Resolves when the history has what earlier processes saw, or that could not be read in time. No fix is derived before. */
   historyIsKnown: Promise<void>;
-  /** Who exists and who owns it. Only the watcher asks. */
+  /** Knows who exists and who owns it. Only the watcher asks. */
   roster: Roster | undefined;
   /** Every Remediation that is watched, and the watches that bring them. */
   fixes: { store: Store<Remediation>; feed: Feed<Remediation> };

@@ -11,7 +11,7 @@ import { createApi } from '../kube/client.ts';
 import { createElection, type Election } from '../kube/lease.ts';
 import { readClusterIds } from '../kube/installation.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
-import { createOutage, levelOf, outageBegins, outageEnds } from '../kube/outage.ts';
+import { createOutage, levelOf } from '../kube/outage.ts';
 import { type Clock, steadyMs, systemClock, untilAborted } from '../lib/clock.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -51,13 +51,14 @@ export async function whoAmI({ api, clock, log, signal, onFailure }: ConnectDeps
   while (!signal.aborted) {
     try {
       const review = await untilAborted(api.create<Review>({ kind: 'SelfSubjectReview' }, body), signal);
-      if (lastSaid) log.info({}, outageEnds);
+      if (lastSaid) log.info({}, 'the API server answers');
       return review.status?.userInfo?.username ?? '';
     } catch (error) {
       if (signal.aborted) break;
       const said = messageOf(error);
       if (levelOf(error) === 'warn') {
-        if (said !== lastSaid) log.error({ err: said, retryInMs: retryMs }, outageBegins);
+        if (said !== lastSaid)
+          log.error({ err: said, retryInMs: retryMs }, 'not connected to the API server, trying again');
         lastSaid = said;
       }
       onFailure(said);

@@ -15,9 +15,6 @@ export interface Outage {
   failed(error: unknown): void;
 }
 
-export const outageBegins = 'not connected to the API server, trying again';
-export const outageEnds = 'the API server answers';
-
 /** A single failure is normal (a connection that the server closed just then): an outage lasts at least this long. */
 const shortestMs = 1_000;
 /** A server that refuses requests for a while is busy, not away. */
@@ -38,7 +35,7 @@ export function createOutage({ clock, log }: { clock: Clock; log: Log }): Outage
 
   return {
     reached() {
-      if (isDown) log.info({ failures, downMs: clock.now() - failingSinceMs }, outageEnds);
+      if (isDown) log.info({ failures, downMs: clock.now() - failingSinceMs }, 'the API server answers');
       wasReached = true;
       isDown = false;
       failures = 0;
@@ -49,7 +46,7 @@ export function createOutage({ clock, log }: { clock: Clock; log: Log }): Outage
       if (failures === 1) failingSinceMs = clock.now();
       if (!isDown && lasts(error)) {
         isDown = true;
-        log.error({ err: messageOf(error) }, outageBegins);
+        log.error({ err: messageOf(error) }, 'not connected to the API server, trying again');
       }
       if (isDown) error.isSaid = true;
     },

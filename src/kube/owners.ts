@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode, ifForbidden, type KubeObject, type OwnerReference, type Reader } from './api.ts';
-import { createQuestions, type Pace, type Questions, shown } from './questions.ts';
+import { createQuestions, type Pace, type OwnerQuestions, shown } from './questions.ts';
 import { controllerOf } from './raw.ts';
 import { isKnownKind, type Kind, qualifiedKind } from './resources.ts';
 import { type Root, rootIn, type Roster, type RosterEntry } from './roster.ts';
@@ -163,7 +163,7 @@ const entryOf = ({ metadata, spec }: Live): RosterEntry => ({
 
 interface NamesDeps {
   reader: Reader;
-  questions: Questions;
+  questions: OwnerQuestions;
   roster: Roster | undefined;
   clock: Clock;
   /** undefined: part of the chain to the root is gone. */
@@ -264,7 +264,7 @@ interface Way {
 const lastOf = ({ links }: Way): Root => links.at(-1)!;
 
 interface ResolverOptions {
-  /** What the watches show. Without it everything is read. */
+  /** Knows what the watches show. Without it everything is read. */
   roster?: Roster | undefined;
   /** How many requests questions about objects may cost. Without it all are asked at once. */
   pace?: Pace;

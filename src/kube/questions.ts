@@ -28,11 +28,11 @@ const longestRestMs = 1_000;
 
 /** The watch has shown the object meanwhile: nobody needs to ask. */
 export const shown = Symbol('shown');
-export type Answer<T> = T | undefined | typeof shown;
+type Shown<T> = T | undefined | typeof shown;
 
 interface Question {
-  answer: Promise<Answer<KubeObject>>;
-  resolve(answer: Answer<KubeObject>): void;
+  answer: Promise<Shown<KubeObject>>;
+  resolve(answer: Shown<KubeObject>): void;
   reject(error: unknown): void;
 }
 
@@ -43,9 +43,9 @@ interface Group {
   questions: Map<string, Question>;
 }
 
-export interface Questions {
+export interface OwnerQuestions {
   /** undefined: there is no such object. The answer is never older than the question. */
-  ask(kind: Kind, namespace: string, name: string, uid?: string): Promise<Answer<KubeObject>>;
+  ask(kind: Kind, namespace: string, name: string, uid?: string): Promise<Shown<KubeObject>>;
   /** The watch shows this object now. */
   hasShown(uid: string): void;
 }
@@ -54,7 +54,7 @@ export interface Questions {
  * Asks the API server whether objects exist. The same question is asked once, and several about one kind and namespace
  * become one list, which was begun after all of them. Without a pace everything is asked at once.
  */
-export function createQuestions(reader: Reader, clock: Clock, pace?: Pace): Questions {
+export function createQuestions(reader: Reader, clock: Clock, pace?: Pace): OwnerQuestions {
   const groups = new Map<string, Group>(); // in the order of their oldest question
   const byUid = new Map<string, () => void>();
   const unlistable = new LRUCache<string, number>({ max: 1_000 });
@@ -153,7 +153,7 @@ export function createQuestions(reader: Reader, clock: Clock, pace?: Pace): Ques
       const { questions } = groupOf(kind, namespace);
       const asked = questions.get(name);
       if (asked) return asked.answer;
-      const { promise, resolve, reject } = Promise.withResolvers<Answer<KubeObject>>();
+      const { promise, resolve, reject } = Promise.withResolvers<Shown<KubeObject>>();
       questions.set(name, { answer: promise, resolve, reject });
       if (uid) byUid.set(uid, () => resolve(shown));
       if (pace) tokens = Math.min(tokens + pace.perQuestion, pace.most);

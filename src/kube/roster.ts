@@ -9,7 +9,7 @@ export interface Root {
   uid: string;
 }
 
-/** What is known of an object by its name. */
+/** An object as it is known by its name. */
 export interface RosterEntry {
   name: string;
   uid: string;
@@ -33,7 +33,7 @@ export interface Roll {
 }
 
 /**
- * Who exists and who owns it, as the watches show it. "It exists" is as good as a read. "It does not exist" is only what
+ * Knows who exists and who owns it, as the watches show it. "It exists" is as good as a read. "It does not exist" is only what
  * the watch knows so far, so whoever must be sure asks the API server.
  */
 export interface Roster {
@@ -57,7 +57,7 @@ interface Space {
 }
 type Shelf = Map<string, Space>;
 
-/** What one watch has shown. */
+/** Everything that one watch has shown. */
 interface Shown {
   kind: Kind;
   shelf: Shelf;

@@ -28,7 +28,7 @@ const names = Array.from({ length: count }, (_, n) => `svc-${String(n + 1).padSt
 const nodes = Array.from({ length: 5 }, (_, n) => `stormy-${n + 1}`);
 const taint = { key: 'stormy', value: 'true', effect: 'NoSchedule' };
 /** Within this time each of the workloads fails. */
-const withinMs = 10_000;
+const withinMs = 30_000;
 
 let cluster: Cluster;
 let api: ClosableApi;
@@ -204,7 +204,7 @@ function breakAll(): ReadonlyMap<string, readonly number[]> {
   return failedAtMs;
 }
 
-test('all two hundred fail within ten seconds: at most three calls to each vendor in the first minute', async () => {
+test('all two hundred fail within half a minute: at most three calls to each vendor in the first minute', async () => {
   await nodesAreOn.off();
   const failedAtMs = breakAll();
   const isTold = async (): Promise<boolean> => calls().telegram > 0 && calls().slack > 0;

@@ -38,14 +38,14 @@ const usualTimeoutSeconds = 45;
  * "Avoid sending more than one message per second" in a chat, "not more than 20 messages per minute" in a group, "about
  * 30 messages per second" in all: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this.
  * Telegram does not say whether edits count as messages; here they do. Of a group's 20 eight are kept for alerts, so all
- * else gets 12: three in any quarter of a minute, so that nobody who turns pages waits long for one of them.
+ * else gets 12: six in any half a minute, so that nobody who turns pages waits long for one of them.
  */
 const botRate = { calls: 30, inMs: 1_000 };
 const chatRates: ChatRates = { apartMs: 1_000, pauseMs: waitAskedMs };
 const groupRates: ChatRates = {
   ...chatRates,
   most: { calls: 20, inMs: 60_000 },
-  rest: { calls: 3, inMs: 15_000 },
+  rest: { calls: 6, inMs: 30_000 },
 };
 /** A private chat has the number of the person. */
 const isGroup = (chat: string): boolean => !/^\d/.test(chat);

@@ -147,19 +147,26 @@ test('a quiet cluster: what has been healthy long enough is read once more, and 
   const { clock, server, start } = aScene();
   const beganMs = clock.now();
   const { keeper, run, observe, stop } = start('watcher', { heardMs: () => beganMs });
-  server.seed('ReplicaSet', 'shop', {
-    metadata: { name: 'checkout-1', uid: uid(1) },
-    spec: { replicas: 2, selector: { matchLabels: { app: 'checkout' } }, template: aTemplate },
+  const { metadata } = server.seed('ReplicaSet', 'shop', {
+    metadata: { name: 'checkout-1' },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: 'checkout' } },
+      template: {
+        metadata: { labels: { app: 'checkout' } },
+        spec: { containers: [{ name: 'app', image: 'shop/app:1' }] },
+      },
+    },
     status: { replicas: 2, availableReplicas: 2, readyReplicas: 2 },
   });
   await keeper.load();
   run();
-  observe(uid(1), { namespace: 'shop', name: 'checkout-1' });
+  observe(metadata.uid, { namespace: 'shop', name: 'checkout-1' });
   observe(uid(2), { namespace: 'shop', name: 'gone' });
   await clock.advance(45_000);
   const next = start('watcher');
   await next.keeper.load();
-  assert.deepEqual([next.healthyMs(uid(1)), next.healthyMs(uid(2))], [30_000, 0]);
+  assert.deepEqual([next.healthyMs(metadata.uid), next.healthyMs(uid(2))], [30_000, 0]);
   await stop();
 });
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { type Api, isForbidden } from './api.ts';
-import type { Kind } from './resources.ts';
-import type { Watch } from './watch.ts';
+import { type Api, isForbidden } from '../kube/api.ts';
+import type { Kind } from '../kube/resources.ts';
+import type { Watch } from '../kube/watch.ts';
 
 const firstLookMs = 15_000;
 const rarestLookMs = 600_000;
