@@ -93,6 +93,8 @@ export interface Ground extends Parts {
    */
   isOurs(fix: Remediation): boolean;
   watchRegistry: WatchRegistry;
+  /** Something of the leader's was still under way when its time to end was over. */
+  onCutShort(): void;
 }
 
 /** A server that is slow with it is not waited for: what is kept is then read with the first write. */
@@ -121,6 +123,7 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     });
   const keepers = { watcher: keeperOf('watcher'), controller: keeperOf('controller') };
   const roles = (['watcher', 'controller'] as const).filter((name) => role === 'all' || role === name);
+  let isCutShort = false;
   const ground: Ground = {
     ...parts,
     reconnected,
@@ -133,6 +136,7 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     fixes: { store, feed },
     isOurs: (fix) =>
       isWatched(current(), fix.metadata.namespace ?? '', ownNamespace) || isProposedFrom(fix, ownNamespace),
+    onCutShort: () => void (isCutShort = true),
     watchRegistry: createWatchRegistry({ clock, metrics, readiness, signal }),
   };
   const loops: Promise<void>[] = [];
@@ -154,7 +158,8 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
     }),
   );
   parts.onWatching?.();
-  const hasEnded = await endInTime([...loops, ground.watchRegistry.ended()], clock, signal, graceMs + releaseMs);
+  const all = [...loops, ground.watchRegistry.ended()];
+  const hasEnded = (await endInTime(all, clock, signal, graceMs + releaseMs)) && !isCutShort;
   if (!hasEnded) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
   return hasEnded;
 }
@@ -170,7 +175,11 @@ function play(ground: Ground, name: RoleName, role: Role): Promise<void>[] {
   if (!election) return [...role.follow(), ...lead({ signal, isTakeover: false, mustLead: () => undefined })];
   metrics.leader(name, () => election.view().isLeading);
   readiness.set(`leader-${name}`, () => leaderCheck(election.view()));
-  return [...role.follow(), election.run((term) => endInTime(lead(term), clock, term.signal), signal)];
+  async function leadToTheEnd(term: Term): Promise<void> {
+    const hasEnded = await endInTime(lead(term), clock, term.signal);
+    if (!hasEnded && signal.aborted) ground.onCutShort();
+  }
+  return [...role.follow(), election.run(leadToTheEnd, signal)];
 }
 
 /** A follower is ready: it can take over. Without a Lease nobody could lead. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { actions } from '../../../src/actions/table.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
+import { historyNames } from '../../../src/kube/history-maps.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
 import type { ApiServer } from '../../../src/sim/api/api-server.ts';
@@ -77,6 +78,8 @@ export async function startApiServer(t: TestContext, options: StartOptions = {})
 async function seed(server: ApiServer, remediations: readonly Remediation[]): Promise<void> {
   const api = localApi(server);
   for (const name of ['tapfix', 'shop']) await api.create({ kind: 'Namespace' }, { metadata: { name } });
+  for (const name of ['tapfix-mutes', ...historyNames('watcher'), ...historyNames('controller')])
+    await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, { metadata: { name } });
   for (const { metadata, status, ...fix } of remediations) {
     const { name, namespace } = metadata;
     const place = { kind: 'Remediation', namespace } as const;
