@@ -88,9 +88,9 @@ async function seed(server: ApiServer, remediations: readonly Remediation[]): Pr
   }
 }
 
-/** A port of this machine where nobody listens. */
+/** A port of this machine where nobody listens, and none that the system would give to another test meanwhile. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+  const server = createServer().listen(10_000 + Math.floor(Math.random() * 10_000), '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
