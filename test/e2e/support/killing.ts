@@ -21,7 +21,7 @@ let controller: Running;
 let viaProxy: string;
 let asWatcher: string;
 let config: ConfigOptions;
-/** Namespaces of which the controller gets no answer: their turn has not come. */
+/** Namespaces of which the controller gets no good answer: their turn has not come. */
 const silent = new Set<string>();
 
 /** The Lease of one that was killed is not waited for here, dozens of times: e2e/replicas does that. */
@@ -201,7 +201,8 @@ export function killedAtEveryWrite(name: string, scene: Scene): void {
     cluster = await joinCluster();
     chat = await startChat(cluster.nodeAddress);
     proxy = await cluster.faultProxy();
-    proxy.fail((request) => silent.has(namespaceIn(request)), 503, Infinity);
+    // 401: the client does not repeat it, so that nobody waits for those whose turn has not come.
+    proxy.fail((request) => silent.has(namespaceIn(request)), 401, Infinity);
     await installResources(cluster);
     viaProxy = await cluster.serviceAccountKubeconfig('tapfix', 'tapfix-controller', { server: proxy.url });
     asWatcher = await cluster.serviceAccountKubeconfig('tapfix', 'tapfix-watcher');
