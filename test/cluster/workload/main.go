@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -35,6 +36,8 @@ func main() {
 		go serve(http.StatusOK)
 		crashAfter(seconds(argument(2), 5))
 	case "oom":
+		outliveItsChild("allocate")
+	case "allocate":
 		allocateUntilKilled()
 	default:
 		fmt.Fprintf(os.Stderr, "unknown mode %q: use run, crash, oom, unready, run-then-crash SECONDS or pause\n", mode)
@@ -83,6 +86,18 @@ func crashAfter(delay time.Duration) {
 	time.Sleep(delay)
 	fmt.Fprintln(os.Stderr, "fatal: crashing as asked")
 	os.Exit(1)
+}
+
+// The runtime learns of a kill for memory from the container's cgroup. If process 1 is the one that is killed, the cgroup
+// may be gone before the runtime has looked, and the kubelet says "Error" instead of "OOMKilled". So a child is killed,
+// and process 1 gives the runtime a second before it ends as if it had been killed itself.
+func outliveItsChild(mode string) {
+	child := exec.Command("/proc/self/exe", mode)
+	child.Stdout, child.Stderr = os.Stdout, os.Stderr
+	err := child.Run()
+	fmt.Fprintln(os.Stderr, "the child ended:", err)
+	time.Sleep(time.Second)
+	os.Exit(137)
 }
 
 // Touching every page makes the memory count against the container's limit.
