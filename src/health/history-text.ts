@@ -28,22 +28,13 @@ const lineSchema = z
     span, // serving
     span, // broken after
     z.int().min(0).max(1_000_000), // wanted when it was short, or 0
-    z.literal([0, 1]), // was short
     z.int().min(0), // seen
   ])
   // Whoever has all pods has half of them, and what broke was whole before.
   .refine(([, whole, serving, brokenAfter]) => brokenAfter <= whole && whole <= serving);
 
 const lineOf = (seen: SeenRevision): string =>
-  JSON.stringify([
-    seen.uid,
-    seen.wholeMs,
-    seen.servingMs,
-    seen.brokenAfterMs,
-    seen.shortAt ?? 0,
-    seen.wasShort ? 1 : 0,
-    seen.seenMs,
-  ]);
+  JSON.stringify([seen.uid, seen.wholeMs, seen.servingMs, seen.brokenAfterMs, seen.shortAt ?? 0, seen.seenMs]);
 
 /** The text, and what is in it. If there is too much, what ran longest ago is left out: it is the least likely to be gone back to. */
 export function encodeSeen<S extends SeenRevision>(
@@ -73,14 +64,13 @@ function parseLine(line: string): SeenRevision | undefined {
   }
   const { data } = lineSchema.safeParse(value);
   if (!data) return undefined;
-  const [uid, wholeMs, servingMs, brokenAfterMs, shortAt, wasShort, seenMs] = data;
+  const [uid, wholeMs, servingMs, brokenAfterMs, shortAt, seenMs] = data;
   return {
     uid,
     wholeMs,
     servingMs,
     brokenAfterMs,
     ...(shortAt > 0 && { shortAt }),
-    wasShort: wasShort === 1,
     seenMs,
   };
 }
@@ -113,7 +103,7 @@ export function isWorthWriting(before: SeenRevision | undefined, now: RunningRev
   const isStable = now.wholeMs >= stableForMs;
   if (!before) return isStable || !now.isRunning || now.brokenAfterMs > 0;
   if (isStable && before.wholeMs < stableForMs) return true;
-  if (before.wasShort !== now.wasShort || before.shortAt !== now.shortAt) return true;
+  if (before.shortAt !== now.shortAt) return true;
   if (before.brokenAfterMs !== now.brokenAfterMs) return true;
   const pairs = [
     [before.wholeMs, now.wholeMs],

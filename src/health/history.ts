@@ -33,7 +33,6 @@ interface Run {
   desired: number;
   /** How many pods it wanted when it last had fewer. A lower wanted number alone is not a recovery. */
   shortAt?: number;
-  wasShort: boolean;
   /** When it was last seen with pods to run. */
   seenMs: number;
   /** When it was last read; a watch may be silent since. */
@@ -47,7 +46,6 @@ const newRun = (): Run => ({
   serving: { longestMs: 0 },
   brokenAfterMs: 0,
   desired: 0,
-  wasShort: false,
   seenMs: 0,
   readAtMs: 0,
 });
@@ -60,7 +58,6 @@ export interface SeenRevision {
   servingMs: number;
   brokenAfterMs: number;
   shortAt?: number;
-  wasShort: boolean;
   /** When it was last seen with pods to run. */
   seenMs: number;
 }
@@ -84,8 +81,8 @@ export interface History {
   longestAvailableMs(uid: string, nowMs: number): number;
   /** The same, but with at least half of its pods. */
   longestServingMs(uid: string, nowMs: number): number;
-  /** True if it was seen with fewer pods than it wanted. */
-  wasShort(uid: string): boolean;
+  /** True if it had fewer pods than it wanted, and was not seen with as many since. */
+  isShort(uid: string): boolean;
   forget(uid: string): void;
   /** The revisions of which there is something to say, each with what was seen until then. */
   seen(untilMs: number): RunningRevision[];
@@ -121,7 +118,7 @@ export function createHistory(max = 20_000): History {
     if (!isScaled && sinceMs !== undefined) run.brokenAfterMs = Math.max(run.brokenAfterMs, nowMs - sinceMs);
     close(run.whole, nowMs);
     if (desired === 0) delete run.shortAt;
-    else Object.assign(run, { shortAt: desired, wasShort: true });
+    else run.shortAt = desired;
   }
 
   return {
@@ -145,7 +142,7 @@ export function createHistory(max = 20_000): History {
     brokenAfterMs: (uid) => runs.get(uid)?.brokenAfterMs ?? 0,
     longestAvailableMs: (uid, nowMs) => lengthOf(runs.get(uid)?.whole ?? never, nowMs),
     longestServingMs: (uid, nowMs) => lengthOf(runs.get(uid)?.serving ?? never, nowMs),
-    wasShort: (uid) => runs.get(uid)?.wasShort ?? false,
+    isShort: (uid) => runs.get(uid)?.shortAt !== undefined,
     forget: (uid) => void runs.delete(uid),
     seen: (untilMs) => [...runs.entries()].map(([uid, run]) => seenOf(uid, run, untilMs)).filter(saysSomething),
     doubtful: ({ untilMs, nowMs, stableForMs }) =>
@@ -161,7 +158,6 @@ export function createHistory(max = 20_000): History {
         run.whole.longestMs = Math.max(run.whole.longestMs, seen.wholeMs);
         run.serving.longestMs = Math.max(run.serving.longestMs, seen.servingMs);
         run.brokenAfterMs = Math.max(run.brokenAfterMs, seen.brokenAfterMs);
-        run.wasShort ||= seen.wasShort;
         run.seenMs = Math.max(run.seenMs, seen.seenMs);
         if (!known && shortAt !== undefined) run.shortAt = shortAt; // what this process sees itself is newer
         runs.set(uid, run);
@@ -171,7 +167,7 @@ export function createHistory(max = 20_000): History {
 }
 
 function seenOf(uid: string, run: Run, heardMs: number) {
-  const { whole, serving, brokenAfterMs, shortAt, wasShort, seenMs, readAtMs } = run;
+  const { whole, serving, brokenAfterMs, shortAt, seenMs, readAtMs } = run;
   const untilMs = Math.max(heardMs, readAtMs);
   const isRunning = serving.sinceMs !== undefined;
   const wholeMs = lengthOf(whole, untilMs);
@@ -181,12 +177,11 @@ function seenOf(uid: string, run: Run, heardMs: number) {
     servingMs: Math.max(wholeMs, lengthOf(serving, untilMs)),
     brokenAfterMs,
     ...(shortAt !== undefined && { shortAt }),
-    wasShort,
     seenMs: isRunning ? Math.max(seenMs, untilMs) : seenMs,
     isRunning,
   };
 }
 
-const saysSomething = ({ servingMs, wasShort }: SeenRevision): boolean => servingMs > 0 || wasShort;
+const saysSomething = ({ servingMs, shortAt }: SeenRevision): boolean => servingMs > 0 || shortAt !== undefined;
 
 const never: Stretch = { longestMs: 0 };

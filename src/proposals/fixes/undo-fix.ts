@@ -45,14 +45,14 @@ interface UndoFacts {
 
 /**
  * How long a revision is known to have been healthy: as this process saw it, or as its pods report now. The remaining
- * pods say nothing about those that are gone: once the revision was seen short of pods, only what was seen counts.
+ * pods say nothing about those that are gone: while the revision is short of pods, only what was seen counts.
  */
 export function healthyMs(
   { view }: Revision,
   { workload, history, nowMs }: Pick<UndoFacts, 'workload' | 'history' | 'nowMs'>,
 ): number {
   const seen = history.longestAvailableMs(view.uid, nowMs);
-  if (history.wasShort(view.uid)) return seen;
+  if (history.isShort(view.uid)) return seen;
   const pods = workload.pods.filter((pod) => pod.owner?.uid === view.uid && !pod.deleting);
   const isAllReady =
     isReplicaSetAvailable(view) && pods.length >= view.desired && pods.every((pod) => pod.readySinceMs);

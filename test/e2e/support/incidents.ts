@@ -78,20 +78,33 @@ export async function onlyFix(cluster: Cluster, namespace: string): Promise<Reme
   return fixes[0];
 }
 
-export const fixInPhase = (
+/** Its conditions in the order in which they came, for the message of a failed test. */
+const lifeOf = (fix: Remediation | undefined): string =>
+  (fix?.status?.conditions ?? [])
+    .toSorted((a, b) => (a.lastTransitionTime < b.lastTransitionTime ? -1 : 1))
+    .map(({ type, status, reason, message, lastTransitionTime }) =>
+      [lastTransitionTime, type, status, reason, message].join(' '),
+    )
+    .join('\n');
+
+export async function fixInPhase(
   cluster: Cluster,
   namespace: string,
   phase: string,
   timeoutMs: number,
-): Promise<Remediation> =>
-  cluster.waitFor(
-    `the Remediation in ${namespace} to be ${phase}`,
-    async () => {
-      const fix = await onlyFix(cluster, namespace);
-      const now = fix?.status?.phase ?? 'absent';
-      if (now !== phase && ['Failed', 'Expired', 'Recovered', 'Resolved', 'Rejected'].includes(now))
-        throw new Error(`it is ${now}: ${JSON.stringify(fix?.status?.conditions)}`);
-      return now === phase ? fix : undefined;
-    },
-    timeoutMs,
-  );
+): Promise<Remediation> {
+  let last: Remediation | undefined;
+  const probe = async (): Promise<Remediation | undefined> => {
+    last = await onlyFix(cluster, namespace);
+    const now = last?.status?.phase ?? 'absent';
+    if (now !== phase && ['Failed', 'Expired', 'Recovered', 'Resolved', 'Rejected'].includes(now))
+      throw new Error(`it is ${now}`);
+    return now === phase ? last : undefined;
+  };
+  try {
+    return await cluster.waitFor(`the Remediation in ${namespace} to be ${phase}`, probe, timeoutMs);
+  } catch (error) {
+    const pods = await cluster.kubectl(['-n', namespace, 'get', 'pods', '-o', 'wide']);
+    throw new Error(`${(error as Error).message}\n${last?.status?.phase}\n${lifeOf(last)}\n${pods}`, { cause: error });
+  }
+}

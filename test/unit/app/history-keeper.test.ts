@@ -230,7 +230,7 @@ test('lines that tapfix did not write are dropped, said with their number, and g
   const { clock, server, start, lines, textOf } = aScene();
   const name = historyName('watcher', 0);
   await server.client().patch({ kind: 'ConfigMap', namespace: 'tapfix', name }, 'merge', {
-    data: { revisions: `all is well\n["${uid(1)}",1e15,1e15,0,0,0,0]\n` },
+    data: { revisions: `all is well\n["${uid(1)}",1e15,1e15,0,0,0]\n` },
   });
   const { keeper, run, healthyMs, stop } = start('watcher');
   await keeper.load();

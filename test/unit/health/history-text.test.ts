@@ -14,7 +14,7 @@ const revision = (over: Partial<SeenRevision> = {}): SeenRevision => ({
   wholeMs: 10 * minute,
   servingMs: 20 * minute,
   brokenAfterMs: 5 * minute,
-  wasShort: true,
+  shortAt: 3,
   seenMs: nowMs - minute,
   ...over,
 });
@@ -25,11 +25,10 @@ const arbitrary: fc.Arbitrary<SeenRevision> = fc
     {
       uid: fc.uuid(),
       spans: fc.tuple(spanMs, spanMs, spanMs).map((spans) => spans.toSorted((a, b) => a - b)),
-      wasShort: fc.boolean(),
       shortAt: fc.integer({ min: 1, max: 1_000_000 }),
       seenMs: fc.integer({ min: 0, max: nowMs }),
     },
-    { requiredKeys: ['uid', 'spans', 'wasShort', 'seenMs'] },
+    { requiredKeys: ['uid', 'spans', 'seenMs'] },
   )
   .map(({ spans: [brokenAfterMs, wholeMs, servingMs], ...rest }) => ({
     ...rest,
@@ -58,20 +57,20 @@ test('whatever somebody wrote there is read without an error, and nothing imposs
 });
 
 const lineOf = (values: unknown[]): string => JSON.stringify(values);
-const good = ['6f1c1d5e', 2, 3, 1, 0, 0, nowMs];
+const good = ['6f1c1d5e', 2, 3, 1, 0, nowMs];
 const bad: [string, string][] = [
   ['no JSON', 'healthy'],
   ['no list', '{"uid":"6f1c1d5e"}'],
-  ['too few values', lineOf(good.slice(0, 6))],
+  ['too few values', lineOf(good.slice(0, 5))],
   ['too many', lineOf([...good, 1])],
   ['no uid', lineOf(['', ...good.slice(1)])],
   ['a uid with other characters', lineOf(['a/b', ...good.slice(1)])],
-  ['a negative time', lineOf(['6f1c1d5e', 2, 3, -1, 0, 0, nowMs])],
-  ['half a millisecond', lineOf(['6f1c1d5e', 2, 3.5, 1, 0, 0, nowMs])],
-  ['longer than anything runs', lineOf(['6f1c1d5e', 2, 1e15, 1, 0, 0, nowMs])],
-  ['more time with all pods than with half of them', lineOf(['6f1c1d5e', 4, 3, 1, 0, 0, nowMs])],
-  ['broken after more time than it was whole', lineOf(['6f1c1d5e', 2, 3, 3, 0, 0, nowMs])],
-  ['seen in the future', lineOf([...good.slice(0, 6), nowMs + 10 * minute])],
+  ['a negative time', lineOf(['6f1c1d5e', 2, 3, -1, 0, nowMs])],
+  ['half a millisecond', lineOf(['6f1c1d5e', 2, 3.5, 1, 0, nowMs])],
+  ['longer than anything runs', lineOf(['6f1c1d5e', 2, 1e15, 1, 0, nowMs])],
+  ['more time with all pods than with half of them', lineOf(['6f1c1d5e', 4, 3, 1, 0, nowMs])],
+  ['broken after more time than it was whole', lineOf(['6f1c1d5e', 2, 3, 3, 0, nowMs])],
+  ['seen in the future', lineOf([...good.slice(0, 5), nowMs + 10 * minute])],
   ['a line that is too long', `${lineOf(good)}${' '.repeat(200)}`],
 ];
 for (const [what, line] of bad)
@@ -118,6 +117,12 @@ test('when there is too much, what ran longest ago is left out', () => {
   );
 });
 
+/** The same, before it was short of pods. */
+function lacking(seen: SeenRevision): SeenRevision {
+  const copy = { ...seen };
+  delete copy.shortAt;
+  return copy;
+}
 const running = (over: Partial<SeenRevision> = {}): RunningRevision => ({ ...revision(over), isRunning: true });
 const day = 24 * 60 * minute;
 const worth: [string, SeenRevision | undefined, RunningRevision, boolean][] = [
@@ -132,7 +137,7 @@ const worth: [string, SeenRevision | undefined, RunningRevision, boolean][] = [
   ['has ended a little later', revision(), { ...running({ wholeMs: 11 * minute }), isRunning: false }, true],
   ['has ended, and that is known', revision(), { ...running(), isRunning: false }, false],
   ['broke', revision(), running({ brokenAfterMs: 10 * minute }), true],
-  ['is short of pods', revision({ wasShort: false }), running(), true],
+  ['is short of pods', lacking(revision()), running(), true],
   ['was short at another size', revision({ shortAt: 2 }), running({ shortAt: 3 }), true],
 ]; // prettier-ignore
 for (const [what, before, now, want] of worth)

@@ -29,7 +29,16 @@ test('a revision that was scaled away before the start is known', () => {
   const next = handedOver(first, 60_000);
   next.observe(none, 70_000);
   assert.equal(next.longestAvailableMs('rs-2', 900_000), 60_000);
-  assert.equal(next.wasShort('rs-2'), false);
+  assert.equal(next.isShort('rs-2'), false);
+});
+
+test('a revision that was written before all of its pods were there is not short once they are', () => {
+  const first = createHistory();
+  first.observe(aReplicaSet({ desired: 1, available: 0 }), 0);
+  const next = handedOver(first, 1_000);
+  assert.equal(next.isShort('rs-2'), true);
+  next.observe(aReplicaSet({ desired: 1, available: 1 }), 30_000);
+  assert.equal(next.isShort('rs-2'), false);
 });
 
 test('the longer time counts, and never the sum', () => {
@@ -38,7 +47,6 @@ test('the longer time counts, and never the sum', () => {
     wholeMs,
     servingMs: wholeMs,
     brokenAfterMs: 0,
-    wasShort: false,
     seenMs: 0,
   });
   const history = createHistory();
@@ -54,7 +62,7 @@ test('that it broke, and was short of pods, is known to the next', () => {
   first.observe(aReplicaSet({ desired: 3, available: 3 }), 0);
   first.observe(aReplicaSet({ desired: 3, available: 1 }), 70_000);
   const next = handedOver(first, 80_000);
-  assert.deepEqual([next.brokenAfterMs('rs-2'), next.wasShort('rs-2')], [70_000, true]);
+  assert.deepEqual([next.brokenAfterMs('rs-2'), next.isShort('rs-2')], [70_000, true]);
   next.observe(aReplicaSet({ desired: 1, available: 1 }), 90_000); // asked for less: no recovery
   assert.equal(next.longestAvailableMs('rs-2', 900_000), 70_000);
   next.observe(aReplicaSet({ desired: 3, available: 3 }), 900_000);
@@ -64,7 +72,7 @@ test('that it broke, and was short of pods, is known to the next', () => {
 test('what this process sees now is newer than what was written: a recovery that it saw is one', () => {
   const history = createHistory();
   history.observe(aReplicaSet({ desired: 1, available: 1 }), 0);
-  const written = { uid: 'rs-2', wholeMs: 0, servingMs: 0, brokenAfterMs: 0, shortAt: 3, wasShort: true, seenMs: 0 };
+  const written = { uid: 'rs-2', wholeMs: 0, servingMs: 0, brokenAfterMs: 0, shortAt: 3, seenMs: 0 };
   history.restore([written]);
   history.observe(aReplicaSet({ desired: 1, available: 1 }), 10_000);
   assert.equal(history.longestAvailableMs('rs-2', 60_000), 60_000);

@@ -41,7 +41,7 @@ test('to be asked for less than it could not bring up is no recovery; to bring i
   history.observe(aReplicaSet({ desired: 1, available: 1 }), 10_000);
   history.observe(aReplicaSet({ desired: 1, available: 1 }), 20_000);
   assert.equal(history.longestAvailableMs('rs-2', 600_000), 0);
-  assert.equal(history.wasShort('rs-2'), true);
+  assert.equal(history.isShort('rs-2'), true);
   history.observe(aReplicaSet({ desired: 3, available: 3 }), 700_000);
   assert.equal(history.longestAvailableMs('rs-2', 760_000), 60_000);
 });
@@ -50,7 +50,7 @@ test('a revision that was scaled away had no fewer pods than it was asked for', 
   const history = createHistory();
   history.observe(aReplicaSet(), 0);
   history.observe(aReplicaSet({ desired: 0, available: 0 }), 10_000);
-  assert.equal(history.wasShort('rs-2'), false);
+  assert.equal(history.isShort('rs-2'), false);
 });
 
 test('serving is half of the pods or more, without a break that was seen', () => {

@@ -112,7 +112,7 @@ test('a second poller, garbage, 5xx and 429: polling survives them all', async (
   fake.fail('getUpdates', tooManyRequests(3));
   fake.fail('getUpdates', 'hang up');
   run();
-  await until(() => channel.health().ok);
+  await until(() => channel.health().ok && fake.isWaiting()); // the older of two polls is told, and that must be ours
   const other = fetch(`${fake.apiRoot}/bot${botToken}/getUpdates`, { method: 'POST', body: '{"timeout":1}' });
   await until(() => lines.some(({ fields }) => (fields as { kind?: string }).kind === 'SecondPoller'));
   await other;
