@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { KubeObject } from './api.ts';
+import { hashOf } from '../lib/hash.ts';
 import { beginning } from './raw.ts';
 
 /**
@@ -142,6 +143,7 @@ export const remediationStatusSchema = z.object({
       lastSeen: time,
       ready: z.number().int().min(0).optional(),
       desired: z.number().int().min(0).optional(),
+      severity: z.enum(severities).optional(),
       affected: z.array(plainText(317)).max(50).optional(),
     })
     .optional(),
@@ -242,8 +244,11 @@ export const nothingToUndo = (undo: string): string | undefined =>
 export const phaseOf = (fix: Remediation): Phase | '' => fix.status?.phase ?? '';
 /** Approved and not over: the controller is working on it, or is about to. */
 export const isBeingFixed = (fix: Remediation): boolean => ['Approved', 'Applying', 'Applied'].includes(phaseOf(fix));
+/** The severity in force. The spec has the first one; the watcher raises it when the impact grows. */
+export const severityOf = ({ spec, status }: Remediation): Severity =>
+  status?.sightings?.severity ?? spec.incident.severity;
 /** Lower is more severe. */
-export const severityRank = ({ spec }: Remediation): number => severities.indexOf(spec.incident.severity);
+export const severityRank = (fix: Remediation): number => severities.indexOf(severityOf(fix));
 export const isOver = (fix: Remediation): boolean => over.has(fix.status?.phase ?? ('' as Phase));
 export const expiresAtMs = (fix: Remediation): number =>
   Date.parse(fix.metadata.creationTimestamp) + fix.spec.ttlMinutes * 60_000;
@@ -252,6 +257,9 @@ export const conditionOf = (fix: Remediation, type: string): Condition | undefin
 export const isTrue = (fix: Remediation, type: string): boolean => conditionOf(fix, type)?.status === 'True';
 /** The episode is over: the watcher saw the target healthy for the recovery window. */
 export const isCleared = (fix: Remediation): boolean => isTrue(fix, 'IncidentCleared');
+/** The workload is broken until it is cleared, whatever became of the proposal: rejected, expired or failed. */
+export const isBroken = (fix: Remediation): boolean =>
+  !isCleared(fix) && !['Recovered', 'Resolved', 'Superseded'].includes(phaseOf(fix));
 /**
  * The controller's own condition: since when it has known that the episode is over. Retention counts from it, and never
  * from a time that the watcher wrote.
@@ -289,6 +297,9 @@ export const isAskedAgain = (fix: Remediation): boolean =>
 export const isProposedByProgram = ({ spec }: Remediation, self?: string): boolean =>
   spec.proposedBy === self || spec.proposedBy.startsWith('system:serviceaccount:');
 
+/** "#3f9a1c": short enough to type, and the same for every proposal of one incident. */
+export const shortIdOf = ({ spec }: Remediation): string => `#${hashOf(spec.incident.key, 6)}`;
+
 /** Proposed by the watcher that is installed in this namespace. */
 export const isProposedFrom = ({ spec }: Remediation, namespace: string): boolean =>
   spec.proposedBy.startsWith(`system:serviceaccount:${namespace}:`);
@@ -305,6 +316,8 @@ export function withCondition(conditions: readonly Condition[] | undefined, next
  * Annotations that people set, in chat or with kubectl: somebody is working on it; it stays quiet until the given time.
  */
 export const acknowledgedBy = 'tapfix.dev/acknowledged-by';
+/** Until when the answer of whoever acknowledged it counts. */
+export const acknowledgedUntil = 'tapfix.dev/acknowledged-until';
 export const snoozedUntil = 'tapfix.dev/snoozed-until';
 
 /** "telegram:123456789", or a Kubernetes user. */
