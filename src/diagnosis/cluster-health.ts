@@ -5,6 +5,7 @@ import {
   nodeTroubles,
   waitsForConsumer,
 } from '../health/cluster.ts';
+import { isDown } from '../health/impact.ts';
 import { isFinished } from '../health/pod.ts';
 import { type LiveHealth, summed, type Trouble } from '../health/trouble.ts';
 import { gone } from '../health/workload-health.ts';
@@ -21,7 +22,8 @@ import {
 } from '../kube/views.ts';
 import { listEvents } from './events.ts';
 import type { HealthSubject } from './health.ts';
-import { everywhere, listWithin, workloadsOf } from './readers.ts';
+import { createSnapshot, everywhere, listWithin, workloadsOf } from './readers.ts';
+import { readCounts } from './workload.ts';
 
 const there: LiveHealth = { ...gone, gone: false };
 
@@ -45,7 +47,10 @@ async function readNamed(reader: Reader, kind: Kind, { namespace, object }: Heal
   return found && (!object.uid || found.metadata.uid === object.uid) ? found : 'gone';
 }
 
-/** Its pods are down with it, whatever their containers reported last. */
+/**
+ * Its pods are down with it, whatever their containers reported last. How many of a workload's pods that leaves is not
+ * read: a node that is down is critical by its class.
+ */
 export async function readNodeHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {
   const found = await readNamed(reader, 'Node', { ...subject, namespace: '' });
   if (typeof found === 'string') return found === 'gone' ? gone : unreadable;
@@ -62,6 +67,27 @@ export async function readNodeHealth(reader: Reader, subject: HealthSubject, now
 
 const living = (pods: readonly KubeObject[]): PodView[] =>
   pods.flatMap((pod) => viewPod(pod) ?? []).filter((pod) => !isFinished(pod));
+
+/** As many as the record of an incident lists. */
+const mostJudged = 50;
+/** More than this many of one namespace are read from whole lists. */
+const mostSingly = 3;
+
+/** Whether one of these workloads ("shop/Deployment/api") wants pods and has none ready. */
+async function hasOneDown(reader: Reader, affected: readonly string[]): Promise<boolean> {
+  const parts = affected.slice(0, mostJudged).map((workload) => {
+    const [namespace = '', kind = '', name = ''] = workload.split('/');
+    return { namespace, kind, name };
+  });
+  for (const [namespace, own] of Map.groupBy(parts, (one) => one.namespace)) {
+    const from = own.length > mostSingly ? createSnapshot(reader, namespace) : reader;
+    for (const workload of own) {
+      const counts = await readCounts(from, namespace, workload);
+      if (counts && isDown(counts)) return true;
+    }
+  }
+  return false;
+}
 
 async function readClass(reader: Reader, name: string): Promise<KnownClass> {
   const found = await reader.get<KubeObject>({ kind: 'StorageClass', name }).catch(ifForbidden('unreadable'));
@@ -105,7 +131,8 @@ export async function readStorageClassHealth(
   if (blamed.length === 0) return unreadable;
   const [first] = blamed;
   const { cause: _, ...trouble } = first!;
-  return judged([trouble], nowMs, await waitingFor(reader, claims));
+  const affected = await waitingFor(reader, claims);
+  return { ...judged([trouble], nowMs, affected), hasOneDown: await hasOneDown(reader, affected) };
 }
 
 const readClaimTroubles = async (reader: Reader, claim: ClaimView, known: KnownClass): Promise<Trouble[]> =>
@@ -128,11 +155,8 @@ export async function readClaimHealth(reader: Reader, subject: HealthSubject, no
     return { ...there, healthy: false, why: 'it is not bound yet' };
   }
   const affected = await waitingFor(reader, [claim]);
-  return judged(
-    troubles,
-    nowMs,
-    affected.map((workload) => workload.slice(workload.indexOf('/') + 1)),
-  );
+  const names = affected.map((workload) => workload.slice(workload.indexOf('/') + 1));
+  return { ...judged(troubles, nowMs, names), hasOneDown: await hasOneDown(reader, affected) };
 }
 
 export async function readAutoscalerHealth(reader: Reader, subject: HealthSubject, nowMs: number): Promise<LiveHealth> {

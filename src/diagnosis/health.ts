@@ -1,4 +1,5 @@
 import { setupTroubles, waitsForSetup } from '../health/event-words.ts';
+import { isDown } from '../health/impact.ts';
 import {
   isShort,
   quotaHealth,
@@ -231,6 +232,7 @@ export async function readAffected(
       .slice(0, 512),
     ready: sum('ready'),
     desired: sum('desired'),
+    hasOneDown: each.some(({ live }) => isDown(live)),
     troubles: [...new Set(each.flatMap(({ live }) => live.troubles))],
     hasRoom: false,
     restarts: sum('restarts'),

@@ -189,6 +189,18 @@ function lastFailureMs(jobs: readonly RawWorkload[]): number | undefined {
   return times.length > 0 ? Math.max(...times) : undefined;
 }
 
+/** The pods that it wants and has, by its own status; undefined if it is gone, may not be read, or is of another kind. */
+export async function readCounts(
+  reader: Reader,
+  namespace: string,
+  { kind, name }: Pick<Target, 'kind' | 'name'>,
+): Promise<WorkloadCounts | undefined> {
+  if (!isOwnable(kind)) return undefined;
+  const object = await reader.get<RawWorkload>({ kind, namespace, name }).catch(ifForbidden(undefined));
+  if (!object) return undefined;
+  return kind === 'Pod' ? lonePod(object).counts : countsOf(kind, object);
+}
+
 const selectorOf = (raw: RawWorkload): string =>
   Object.entries(raw.spec?.selector?.matchLabels ?? {})
     .map(([key, value]) => `${key}=${value}`)
@@ -219,6 +231,8 @@ const lonePod = (object: KubeObject): Workload => {
 };
 
 const ownable: readonly Kind[] = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob', 'Pod'];
+
+const isOwnable = (kind: string): kind is Kind => (ownable as readonly string[]).includes(kind);
 
 /** A custom owner (an Argo Rollout, an operator's resource) cannot be read: the objects that it owns stand for it. */
 async function readCustom(reader: Reader, namespace: string, { name, uid }: Target): Promise<Workload | undefined> {

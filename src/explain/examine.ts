@@ -3,6 +3,8 @@ import { isSelected } from '../config/selection.ts';
 import { readHealth } from '../diagnosis/health.ts';
 import { createOnce, createSnapshot } from '../diagnosis/readers.ts';
 import { createHistory } from '../health/history.ts';
+import { severityNow } from '../health/impact.ts';
+import type { LiveHealth } from '../health/trouble.ts';
 import { isTrueNow } from '../incidents/decide.ts';
 import { fold, type Incident, type SeenClass } from '../incidents/incident.ts';
 import { judgeSignal, type IncidentPlace, spaceOf } from '../incidents/intake.ts';
@@ -61,7 +63,7 @@ async function openCase(ground: CaseGround, { key, namespace, object }: Incident
   const whyNot = as && (await whyNotRecorded(reader, { namespace, object: whole, affected: live.affected }));
   const isQuiet = symptomOf !== undefined || whyNot !== undefined || fixes.some((fix) => open.includes(fix));
   const draft =
-    incident && as && !isQuiet ? await drafted(ground, { ...incident, object: whole }, as, fixes) : undefined;
+    incident && as && !isQuiet ? await drafted(ground, { ...incident, object: whole }, as, live, fixes) : undefined;
   return {
     key,
     object: whole,
@@ -99,10 +101,12 @@ async function drafted(
   { reader, config, ownNamespace, nowMs }: CaseGround,
   incident: Incident,
   as: SeenClass,
+  live: LiveHealth,
   earlier: readonly Remediation[],
 ): Promise<RemediationSpec | undefined> {
   const { key, namespace, object, firstSeenMs } = incident;
-  const { class: failureClass, severity, reason, message } = as;
+  const { class: failureClass, reason, message } = as;
+  const severity = severityNow(as, live);
   // Whoever asks may read less than the watcher: then what the watcher would propose is not known here.
   const derived = as.readable
     ? await derive(

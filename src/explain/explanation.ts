@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { severityNow } from '../health/impact.ts';
 import type { LiveHealth } from '../health/trouble.ts';
 import type { SeenClass } from '../incidents/incident.ts';
-import { isCleared, phaseOf, type Remediation } from '../kube/remediation.ts';
+import { isCleared, phaseOf, type Remediation, severityOf } from '../kube/remediation.ts';
 import { resources } from '../kube/resources.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import { redact } from '../lib/redact.ts';
@@ -158,7 +159,9 @@ const resourceName = (kind: string): string =>
 function caseRows({ key, incident, live, trueNow, draft, fixes }: ExplainedCase, times: Times): string[] {
   const [worst, ...others] = incident?.seen ?? [];
   const symptoms = others.length > 0 ? `; ${classes(others)} count as its symptoms` : '';
-  const patience = worst ? `${worst.severity}, patience ${spokenDuration(worst.forMs)}` : '';
+  const holder = holderOf(fixes);
+  const severity = worst && severityNow(worst, live, holder && severityOf(holder));
+  const patience = worst ? `${severity}, patience ${spokenDuration(worst.forMs)}` : '';
   return [
     ...(worst ? rows('Incident', [`${key}: ${worst.class}, ${patience}${symptoms}`]) : []),
     ...(worst ? rows('Reading', [readingWords(live, trueNow)]) : []),

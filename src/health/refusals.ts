@@ -2,6 +2,7 @@ import type { KubeObject } from '../kube/api.ts';
 import { hasCondition } from '../kube/raw.ts';
 import type { DeploymentView, EventView, ReplicaSetView } from '../kube/views.ts';
 import { isBecauseTerminating } from './event-words.ts';
+import { isDown } from './impact.ts';
 import type { Shortfall } from './quota-room.ts';
 import type { LiveHealth, Trouble } from './trouble.ts';
 import { gone } from './workload-health.ts';
@@ -154,6 +155,7 @@ export function quotaHealth(exists: boolean, blocked: readonly BlockedOwner[]): 
       short.length === 0 ? '' : `${short.length} ${short.length === 1 ? 'workload is' : 'workloads are'} refused pods`,
     ready: short.reduce((sum, owner) => sum + owner.ready, 0),
     desired: short.reduce((sum, owner) => sum + owner.desired, 0),
+    hasOneDown: short.some(isDown),
     affected: short.map((owner) => owner.workload).sort(),
   };
 }

@@ -47,6 +47,8 @@ export interface LiveHealth {
   why: string;
   ready: number;
   desired: number;
+  /** For a shared cause: one of the workloads that it affects wants pods and has none ready. */
+  hasOneDown?: boolean;
   /** The failure classes that are true at this reading. A class that cannot be confirmed is not included. */
   troubles: readonly string[];
   /** For troubles that come and go with every rollout: how long the object that has had it longest has had it. */

@@ -97,19 +97,29 @@ const isHeldByAFix = ({ holder }: IncidentFacts): boolean => holder !== undefine
 const fixingMs = ({ config }: IncidentFacts): number =>
   Math.min(Math.max(config.recovery.stableFor / 3, healingMs.least), brokenMs);
 
+/** What was deleted is often created again: an object that is away for less is not over, it is being replaced. */
+const absentMs = 60_000;
+
+/** How long it must still stay away. 0 for a cause that is gone while its workloads have their pods: that is health. */
+function absenceMs({ live, stable, nowMs }: Pick<IncidentFacts, 'live' | 'stable' | 'nowMs'>): number {
+  if (!live.gone || live.desired > 0) return 0;
+  return Math.max((stable?.sinceMs ?? nowMs) + absentMs - nowMs, 0);
+}
+
 /** Pure. Whether the episode of an open Remediation is over, and when to look again. */
 export function decideCleared(facts: IncidentFacts): { cleared: boolean; againInMs: number } {
   if (!facts.live.healthy) return { cleared: false, againInMs: isHeldByAFix(facts) ? fixingMs(facts) : brokenMs };
-  const remaining = remainingMs(facts);
+  const remaining = Math.max(remainingMs(facts), absenceMs(facts));
   return { cleared: remaining === 0 && !isHeldByAFix(facts), againInMs: lookAgainMs(remaining) };
 }
 
 /** Pure. The same for a class without readable state. */
 export function decideUnseen(
-  { live, nowMs }: Pick<IncidentFacts, 'live' | 'nowMs'>,
+  { live, stable, nowMs }: Pick<IncidentFacts, 'live' | 'stable' | 'nowMs'>,
   lastSeenMs: number,
   forMs: number,
 ): { cleared: boolean; againInMs: number } {
-  const remaining = Math.max(lastSeenMs + silenceMs(forMs) - nowMs, 0);
-  return { cleared: live.gone || remaining === 0, againInMs: Math.min(Math.max(remaining, healingMs.least), 60_000) };
+  const unseenMs = Math.max(lastSeenMs + silenceMs(forMs) - nowMs, 0);
+  const remaining = live.gone ? Math.min(absenceMs({ live, stable, nowMs }), unseenMs) : unseenMs;
+  return { cleared: remaining === 0, againInMs: Math.min(Math.max(remaining, healingMs.least), 60_000) };
 }

@@ -35,7 +35,7 @@ export type Episodes = ReturnType<typeof createEpisodes>;
 
 /** The incident as its Remediation records it. */
 export function adopted(fix: Remediation, row: FailureClass): Incident {
-  const { key, object, class: failureClass, severity, reason, message, firstSeen } = fix.spec.incident;
+  const { key, object, class: failureClass, reason, message, firstSeen } = fix.spec.incident;
   const { count = 1, lastSeen = firstSeen } = fix.status?.sightings ?? {};
   const [firstMs, lastMs] = [Date.parse(firstSeen), Date.parse(lastSeen)];
   return {
@@ -43,7 +43,7 @@ export function adopted(fix: Remediation, row: FailureClass): Incident {
     namespace: fix.metadata.namespace ?? '',
     object,
     seenIn: [],
-    seen: [{ ...row, severity, class: failureClass, reason, message, firstMs, lastMs, dueMs: 0, count }],
+    seen: [{ ...row, class: failureClass, reason, message, firstMs, lastMs, dueMs: 0, count }],
     firstSeenMs: firstMs,
     lastSeenMs: lastMs,
     dueMs: 0,

@@ -69,6 +69,17 @@ export function patientAgain(incident: Incident, nowMs: number): Incident {
   return withSeen(rest, [later(first), ...others.map(later)]);
 }
 
+/**
+ * Pure. The same incident of an object that is new under its name: its failures need all their patience, and signals of
+ * the object that is gone prove nothing about a class that only signals can prove.
+ */
+export function recreated(incident: Incident, object: Root, nowMs: number): Incident {
+  const unproven = (one: SeenClass): SeenClass => (one.readable ? one : { ...one, count: 0 });
+  const [first, ...others] = incident.seen;
+  const seen: Incident['seen'] = [unproven(first), ...others.map(unproven)];
+  return patientAgain({ ...incident, object, seen, atStart: false }, nowMs);
+}
+
 /** Pure. Adds another signal of the same key: it is counted, and the most specific class names the incident. */
 export function fold(before: Incident | undefined, now: SeenSignal): Incident {
   const { key, namespace, object, signal, nowMs, times = 1 } = now;

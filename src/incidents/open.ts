@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { LiveHealth } from '../health/trouble.ts';
-import { type Api, ifForbidden, type KubeObject } from '../kube/api.ts';
+import type { Api } from '../kube/api.ts';
+import type { Root } from '../kube/owners.ts';
 import {
   isAskedAgain,
   isBeingFixed,
@@ -9,7 +10,6 @@ import {
   type Remediation,
   type RemediationSpec,
 } from '../kube/remediation.ts';
-import { isKnownKind } from '../kube/resources.ts';
 import { RetryLater } from '../lib/errors.ts';
 import { sameValue } from '../lib/hash.ts';
 import type { Log } from '../lib/log.ts';
@@ -21,16 +21,8 @@ import { type Incident, renewed, type SeenClass } from './incident.ts';
 import type { ProposeAgain } from './propose-again.ts';
 import type { Readings } from './readings.ts';
 import type { Recorder } from './recorder.ts';
+import { createRecreation, mostOfAnEpisode, objectNamed, shortestLifeMs } from './recreation.ts';
 import { type SightingsWriter, writeCleared } from './sightings.ts';
-
-/** Another proposal for the same trouble is never shown sooner than this, whatever happens meanwhile. */
-const shortestLifeMs = 60_000;
-
-/**
- * The most Remediations in one episode. Somebody who changes the target ten times is working on it, and needs no more
- * proposals.
- */
-export const mostOfAnEpisode = 10;
 
 const undecided: readonly string[] = ['', 'Proposed', 'Noticed'];
 
@@ -128,18 +120,34 @@ export function createOpen(deps: OpenDeps) {
   const askedAt = new Map<string, number>(); // the same
   const untrueSince = new Map<string, number>(); // the same: no reading since then has confirmed its class
 
-  async function follow(key: string, fix: Remediation, nowMs: number): Promise<Outcome> {
-    const { namespace = '' } = fix.metadata;
-    const { class: failureClass, object, firstSeen } = fix.spec.incident;
-    const { readable, forMs } = classOf(failureClass, current());
+  const incidentOf = (fix: Remediation) =>
+    episodes.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
+  const recreation = createRecreation({ api, log, episodes, readings, recorder, incidentOf });
+
+  function look(fix: Remediation, object: Root, nowMs: number): Promise<IncidentFacts> {
+    const { key, class: failureClass, firstSeen } = fix.spec.incident;
+    const { readable } = classOf(failureClass, current());
     const affected = fix.status?.sightings?.affected ?? [];
-    const subject = { namespace, object, affected, sinceMs: Date.parse(firstSeen) };
-    const facts = await readings.look(key, { class: failureClass, readable }, subject, nowMs);
-    await sightings.writeIfDue(fix, episodes.incidents.get(key), facts.live);
+    const subject = { namespace: fix.metadata.namespace ?? '', object, affected, sinceMs: Date.parse(firstSeen) };
+    return readings.look(key, { class: failureClass, readable }, subject, nowMs);
+  }
+
+  async function follow(key: string, fix: Remediation, nowMs: number): Promise<Outcome> {
+    let object = recreation.targetOf(fix);
+    let facts = await look(fix, object, nowMs);
+    const found = facts.live.gone ? await recreation.find(fix, object, nowMs) : undefined;
+    if (found) [object, facts] = [found, await look(fix, found, nowMs)];
+    const isNew = object !== fix.spec.incident.object;
+    await sightings.writeIfDue(fix, episodes.incidents.get(key), facts.live, isNew);
+    const { readable, forMs } = classOf(fix.spec.incident.class, current());
     const { cleared, againInMs } = readable
       ? decideCleared({ ...facts, holder: fix })
       : decideUnseen(facts, incidentOf(fix).lastSeenMs, forMs);
     if (cleared) return end(key, fix, facts, !readable);
+    if (isNew) {
+      const waitMs = await recreation.goOn(fix, object, facts);
+      return { againInMs: waitMs === undefined ? againInMs : Math.min(waitMs, againInMs) };
+    }
     doubt(fix, facts);
     await reconsider(key, fix, facts);
     await repeatIfAsked(fix, nowMs);
@@ -147,9 +155,6 @@ export function createOpen(deps: OpenDeps) {
   }
 
   const paceMs = (fix: Remediation): number => (isWatched(fix) ? 0 : episodes.open().length * apartMs);
-
-  const incidentOf = (fix: Remediation) =>
-    episodes.incidents.get(fix.spec.incident.key) ?? adopted(fix, classOf(fix.spec.incident.class, current()));
 
   /**
    * The recorded class may be over while something else is wrong. But a loop has healthy moments, and new pods need
@@ -174,7 +179,7 @@ export function createOpen(deps: OpenDeps) {
     const everyMs = as?.class === recordedClass ? considerEveryMs.same : considerEveryMs.another;
     if (!as || nowMs - (consideredAt.get(uid) ?? 0) < everyMs) return;
     consideredAt.set(uid, nowMs);
-    const next = await recorder.draft(incident, as, nowMs).catch(unlessLater);
+    const next = await recorder.draft(incident, as, live, nowMs).catch(unlessLater);
     if (!next || !isAnother(fix, next, await hasTargetChanged(fix))) return;
     const fresh = await api.get<Remediation>({ kind: 'Remediation', namespace: namespace ?? '', name });
     // Somebody may have decided meanwhile; then that decision counts.
@@ -185,6 +190,7 @@ export function createOpen(deps: OpenDeps) {
 
   function forget(uid: string): void {
     for (const memory of [consideredAt, askedAt, untrueSince]) memory.delete(uid);
+    recreation.forget(uid);
   }
 
   /**
@@ -229,9 +235,7 @@ export function createOpen(deps: OpenDeps) {
   async function lookForAnother(key: string, fix: Remediation, nowMs: number): Promise<void> {
     const seen = incidentOf(fix);
     const { kind, name } = seen.object;
-    const live = isKnownKind(kind)
-      ? await api.get<KubeObject>({ kind, namespace: seen.namespace, name }).catch(ifForbidden(undefined))
-      : undefined;
+    const live = await objectNamed(api, seen.namespace, seen.object);
     if (live)
       episodes.incidents.set(key, { ...seen, object: { kind, name, uid: live.metadata.uid }, lastSeenMs: nowMs });
   }

@@ -182,7 +182,7 @@ export function createPending({ api, log, ownNamespace, episodes, ledger, readin
     judged: Incident,
   ): Promise<Outcome> {
     const { key, namespace, object } = incident;
-    const drafting = recorder.draft(incident, as, nowMs, nowMs > as.dueMs + longestUnclearMs);
+    const drafting = recorder.draft(incident, as, live, nowMs, nowMs > as.dueMs + longestUnclearMs);
     drafting.catch(() => undefined); // of no interest if it is not recorded
     const whyNot = await whyNotRecorded(api, { namespace, object, affected: live.affected });
     if (whyNot) return forget(judged, whyNot);

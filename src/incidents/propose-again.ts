@@ -4,9 +4,10 @@ import { type Again, isCleared, phaseOf, type Remediation } from '../kube/remedi
 import type { Clock } from '../lib/clock.ts';
 import { classOf } from '../signals/classes.ts';
 import { adopted, type Episodes } from './episodes.ts';
-import { classNow, mostOfAnEpisode } from './open.ts';
+import { classNow } from './open.ts';
 import type { Readings } from './readings.ts';
 import type { Recorder } from './recorder.ts';
+import { mostOfAnEpisode } from './recreation.ts';
 
 export interface ProposeAgainDeps {
   api: Pick<Api, 'get'>;
@@ -54,7 +55,7 @@ export function createProposeAgain({ api, clock, current, episodes, readings, re
       classNow(fix, incident, live, { nowMs, isOver: true }) ??
       incident.seen.find((one) => one.class === recordedClass) ??
       incident.seen[0];
-    const spec = await recorder.draft(incident, as, nowMs);
+    const spec = await recorder.draft(incident, as, live, nowMs);
     if (!spec) return { ok: false, because: 'gone' };
     if (!spec.action) return { ok: false, because: 'nothing', why: spec.rationale };
     return { ok: true, name: await recorder.record(incident, spec, live, fix) };

@@ -51,6 +51,14 @@ export function createReadings({ episodes, current, readHealth }: ReadingsDeps) 
     return isKnownKind(subject.object.kind) ? readHealth(subject, nowMs) : unread;
   }
 
-  return { look, forget: (key: string): void => void runs.delete(key) };
+  return {
+    look,
+    /** What was seen of the target until now says nothing: another object has its name. */
+    restart(key: string): void {
+      const run = runs.get(key);
+      if (run) runs.set(key, { ...run, stable: undefined });
+    },
+    forget: (key: string): void => void runs.delete(key),
+  };
 }
 export type Readings = ReturnType<typeof createReadings>;

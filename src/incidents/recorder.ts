@@ -1,7 +1,8 @@
 import type { Config } from '../config/schema.ts';
+import { severityNow } from '../health/impact.ts';
 import type { LiveHealth } from '../health/trouble.ts';
 import { type Api, isConflict } from '../kube/api.ts';
-import { foundAtStart, type Remediation, type RemediationSpec } from '../kube/remediation.ts';
+import { foundAtStart, type Remediation, type RemediationSpec, severityOf } from '../kube/remediation.ts';
 import { type Clock, iso } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { isAlwaysOut } from '../lib/namespaces.ts';
@@ -29,7 +30,13 @@ interface RecorderDeps {
 
 export interface Recorder {
   /** The spec that would be proposed, from a fresh reading. undefined: the target is gone. */
-  draft(incident: Incident, as: SeenClass, nowMs: number, isLastTry?: boolean): Promise<RemediationSpec | undefined>;
+  draft(
+    incident: Incident,
+    as: SeenClass,
+    live: LiveHealth,
+    nowMs: number,
+    isLastTry?: boolean,
+  ): Promise<RemediationSpec | undefined>;
   /** Creates the Remediation, through which all other parts learn of it. Returns its name. */
   record(incident: Incident, spec: RemediationSpec, live: LiveHealth, follows?: Remediation): Promise<string>;
 }
@@ -71,11 +78,13 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 
   return {
-    async draft(incident, as, nowMs, isLastTry = false) {
+    async draft(incident, as, live, nowMs, isLastTry = false) {
       const { key, namespace, object, firstSeenMs } = incident;
       const derived = await derivedFor(incident, as, nowMs, isLastTry);
       if (!derived) return undefined;
-      const { class: failureClass, severity, reason, message } = as;
+      const { class: failureClass, reason, message } = as;
+      const holder = episodes.holderOf(key);
+      const severity = severityNow(as, live, holder && severityOf(holder));
       return remediationSpec({
         incident: { key, object, firstSeenMs, class: failureClass, severity, reason, message },
         derived,

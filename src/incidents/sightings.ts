@@ -1,7 +1,19 @@
+import type { Config } from '../config/schema.ts';
+import { type ClassSeverity, severityNow } from '../health/impact.ts';
 import type { LiveHealth } from '../health/trouble.ts';
 import { type Api, isConflict, isNotFound } from '../kube/api.ts';
-import { type Remediation, type RemediationStatus, withCondition } from '../kube/remediation.ts';
+import {
+  isBeingFixed,
+  moreSevere,
+  predecessorsIn,
+  type Remediation,
+  type RemediationStatus,
+  type Severity,
+  severityOf,
+  withCondition,
+} from '../kube/remediation.ts';
 import { type Clock, iso } from '../lib/clock.ts';
+import { classOf } from '../signals/classes.ts';
 import type { Episodes } from './episodes.ts';
 import type { Incident } from './incident.ts';
 
@@ -10,8 +22,43 @@ export type Sightings = NonNullable<RemediationStatus['sightings']>;
 const atLeastEveryMs = 60_000;
 const mostAffected = 50;
 
+const isWorse = (severity: Severity, before: Severity): boolean =>
+  severity !== before && moreSevere(severity, before) === severity;
+
+interface SeverityFacts {
+  /** The class of the incident, by the configuration in force. */
+  own: ClassSeverity;
+  /** The Remediation that this one follows. Its severity is the episode's as well. */
+  predecessor?: Remediation | undefined;
+  /** Set for an object that is new under its name: its pods are only starting. */
+  isNew?: boolean;
+  nowMs: number;
+}
+
+/**
+ * Pure. The severity in force, and since when if it has risen. While a fix is being applied its pods are replaced, so
+ * that none of them is ready for a moment is no news.
+ */
+function severityIn(
+  fix: Remediation,
+  live: LiveHealth,
+  { own, predecessor, isNew, nowMs }: SeverityFacts,
+): Pick<Sightings, 'severity' | 'severitySince'> {
+  const before = severityOf(fix);
+  const severity = isNew || isBeingFixed(fix) ? before : severityNow(own, live, before);
+  const last = fix.status?.sightings ? undefined : predecessor; // its first sightings go on where the last ones ended
+  const since = (last ?? fix).status?.sightings?.severitySince;
+  if (isWorse(severity, last ? severityOf(last) : before)) return { severity, severitySince: iso(nowMs) };
+  return { severity, ...(since !== undefined && { severitySince: since }) };
+}
+
 /** Pure. A workload that was ever affected stays listed: the card and the end of the episode name all of them. */
-export function sightingsOf(fix: Remediation, incident: Incident | undefined, live: LiveHealth): Sightings {
+export function sightingsOf(
+  fix: Remediation,
+  incident: Incident | undefined,
+  live: LiveHealth,
+  facts: SeverityFacts,
+): Sightings {
   const before = fix.status?.sightings;
   const affected = [...new Set([...(before?.affected ?? []), ...live.affected])].slice(0, mostAffected);
   return {
@@ -19,12 +66,14 @@ export function sightingsOf(fix: Remediation, incident: Incident | undefined, li
     lastSeen: incident ? iso(incident.lastSeenMs) : (before?.lastSeen ?? fix.spec.incident.firstSeen),
     ready: live.ready,
     desired: live.desired,
+    ...severityIn(fix, live, facts),
     ...(affected.length > 0 ? { affected } : {}),
   };
 }
 
 /**
- * Pure. Written at first, when the affected workloads change, at once while a fix is being watched, else once a minute.
+ * Pure. Written at first, when the severity or the affected workloads change, at once while a fix is being watched,
+ * else once a minute.
  */
 export function sightingsDue(
   fix: Remediation,
@@ -35,7 +84,7 @@ export function sightingsDue(
   const now = fix.status?.sightings;
   if (!now) return true;
   const isSameAffected = (now.affected ?? []).join() === (next.affected ?? []).join();
-  if (!isSameAffected) return true;
+  if (!isSameAffected || next.severity !== severityOf(fix)) return true;
   const fields = ['count', 'lastSeen', 'ready', 'desired'] as const;
   if (fields.every((field) => now[field] === next[field])) return false;
   const isWatched = fix.status?.phase === 'Applied' || fix.status?.phase === 'Failed';
@@ -77,20 +126,40 @@ export async function writeSightings(
   return undefined;
 }
 
+interface SightingsDeps {
+  api: Patcher;
+  clock: Clock;
+  current(): Config;
+  episodes: Episodes;
+}
+
 /** Remembers when sightings were last written, so that they are not written too often. */
-export function createSightingsWriter({ api, clock, episodes }: { api: Patcher; clock: Clock; episodes: Episodes }) {
+export function createSightingsWriter({ api, clock, current, episodes }: SightingsDeps) {
   const writtenAt = new Map<string, number>(); // by the Remediation's uid
 
-  async function write(fix: Remediation, incident: Incident | undefined, live: LiveHealth): Promise<void> {
-    const written = await writeSightings(api, fix, sightingsOf(fix, incident, live));
+  function nextOf(fix: Remediation, incident: Incident | undefined, live: LiveHealth, isNew = false): Sightings {
+    const { key, class: failureClass } = fix.spec.incident;
+    const own = classOf(failureClass, current());
+    const predecessor = predecessorsIn(episodes.ofKey(key))(fix);
+    return sightingsOf(fix, incident, live, { own, predecessor, isNew, nowMs: clock.now() });
+  }
+  async function put(fix: Remediation, sightings: Sightings): Promise<void> {
+    const written = await writeSightings(api, fix, sightings);
     if (written) episodes.remember(written);
     writtenAt.set(fix.metadata.uid, clock.now());
   }
   return {
-    write,
-    async writeIfDue(fix: Remediation, incident: Incident | undefined, live: LiveHealth): Promise<void> {
-      const next = sightingsOf(fix, incident, live);
-      if (sightingsDue(fix, next, clock.now(), writtenAt.get(fix.metadata.uid))) await write(fix, incident, live);
+    write: (fix: Remediation, incident: Incident, live: LiveHealth): Promise<void> =>
+      put(fix, nextOf(fix, incident, live)),
+    /** `isNew`: the object is new under its name, so its pods are only starting. */
+    async writeIfDue(
+      fix: Remediation,
+      incident: Incident | undefined,
+      live: LiveHealth,
+      isNew?: boolean,
+    ): Promise<void> {
+      const next = nextOf(fix, incident, live, isNew);
+      if (sightingsDue(fix, next, clock.now(), writtenAt.get(fix.metadata.uid))) await put(fix, next);
     },
     forget: ({ metadata }: Remediation): void => void writtenAt.delete(metadata.uid),
   };

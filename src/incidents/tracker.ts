@@ -122,7 +122,7 @@ export function createTracker(deps: TrackerDeps): Tracker {
 
   function lead(term: Pick<Term, 'signal' | 'isTakeover'>, api: Pick<Api, 'get' | 'create' | 'patch'>): LeadingTracker {
     const readings = createReadings({ episodes, current, readHealth: deps.readHealth });
-    const sightings = createSightingsWriter({ api, clock, episodes });
+    const sightings = createSightingsWriter({ api, clock, current, episodes });
     const recorder = createRecorder({
       api,
       clock,

@@ -144,6 +144,7 @@ export const remediationStatusSchema = z.object({
       ready: z.number().int().min(0).optional(),
       desired: z.number().int().min(0).optional(),
       severity: z.enum(severities).optional(),
+      severitySince: time.optional(),
       affected: z.array(plainText(317)).max(50).optional(),
     })
     .optional(),
@@ -247,8 +248,17 @@ export const isBeingFixed = (fix: Remediation): boolean => ['Approved', 'Applyin
 /** The severity in force. The spec has the first one; the watcher raises it when the impact grows. */
 export const severityOf = ({ spec, status }: Remediation): Severity =>
   status?.sightings?.severity ?? spec.incident.severity;
+const rankOf = (severity: Severity): number => severities.indexOf(severity);
+export const moreSevere = (a: Severity, b: Severity): Severity => (rankOf(a) <= rankOf(b) ? a : b);
 /** Lower is more severe. */
-export const severityRank = (fix: Remediation): number => severities.indexOf(severityOf(fix));
+export const severityRank = (fix: Remediation): number => rankOf(severityOf(fix));
+/** The same of the severity that it was recorded with: what its message was posted as, unless it has risen by then. */
+export const firstSeverityRank = ({ spec }: Remediation): number => rankOf(spec.incident.severity);
+/** When its episode became as severe as it is now; undefined if it has been from the beginning. */
+export function risenAtMs({ status }: Remediation): number | undefined {
+  const atMs = Date.parse(status?.sightings?.severitySince ?? '');
+  return Number.isFinite(atMs) ? atMs : undefined;
+}
 export const isOver = (fix: Remediation): boolean => over.has(fix.status?.phase ?? ('' as Phase));
 export const expiresAtMs = (fix: Remediation): number =>
   Date.parse(fix.metadata.creationTimestamp) + fix.spec.ttlMinutes * 60_000;

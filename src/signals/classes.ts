@@ -1,8 +1,9 @@
 import type { Config } from '../config/schema.ts';
+import type { ClassSeverity } from '../health/impact.ts';
 import type { Severity } from '../kube/remediation.ts';
 
-export interface FailureClass {
-  severity: Severity;
+/** Its severity is the least that an incident of this class has (health/impact.ts). */
+export interface FailureClass extends ClassSeverity {
   /** How long it must have been seen before anything is posted, from our own first observation. */
   forMs: number;
   /** When several classes are seen for one workload, the highest names the incident. */
@@ -52,7 +53,12 @@ const unknown: FailureClass = { severity: 'warning', forMs: 2 * minutes, specifi
 export function classOf(name: string, config: Config): FailureClass {
   const known = Object.hasOwn(table, name) ? table[name]! : ownRow(name, config);
   const own = Object.hasOwn(config.classes, name) ? config.classes[name] : undefined;
-  return { ...known, severity: own?.severity ?? known.severity, forMs: own?.for ?? known.forMs };
+  return {
+    ...known,
+    severity: own?.severity ?? known.severity,
+    isSeverityFixed: own?.severity !== undefined,
+    forMs: own?.for ?? known.forMs,
+  };
 }
 
 function ownRow(name: string, { extraReasons }: Config): FailureClass {

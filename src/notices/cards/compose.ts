@@ -1,5 +1,5 @@
 import type { NoticeSpec } from '../../kube/notice.ts';
-import { type Remediation, replacedIn } from '../../kube/remediation.ts';
+import { type Remediation, replacedIn, severityOf } from '../../kube/remediation.ts';
 import { encodePage, verbIn } from '../payload.ts';
 import {
   againButton,
@@ -96,7 +96,7 @@ function sinceStart(shown: readonly Remediation[]): string {
 }
 
 export const worstOf = (failing: readonly Remediation[]): Dot =>
-  failing.some(({ spec }) => spec.incident.severity === 'critical') ? 'red' : 'orange';
+  failing.some((fix) => severityOf(fix) === 'critical') ? 'red' : 'orange';
 
 /** When nobody is needed, the title takes the first of these dots that occurs: the least advanced state. */
 const calmest: readonly Dot[] = ['yellow', 'blue', 'green', 'grey'];
@@ -145,9 +145,7 @@ export function composeMessage(
 ): Message {
   if (form === 'storm') return composeStorm(withoutReplaced(members), context);
   const shown = inOrder(withoutReplaced(members));
-  const silent = shown.every(
-    (fix) => (isSettled(fix) && !isUnattended(fix)) || fix.spec.incident.severity !== 'critical',
-  );
+  const silent = shown.every((fix) => (isSettled(fix) && !isUnattended(fix)) || severityOf(fix) !== 'critical');
   const [first] = shown;
   if (!first) return { cards: [], silent };
   const bootTitle = form === 'boot' ? { title: bootTitleOf(shown) } : {};

@@ -1,4 +1,4 @@
-import { expiresAtMs, type Remediation, undoIntro, whoIsOnIt } from '../../kube/remediation.ts';
+import { expiresAtMs, type Remediation, severityOf, undoIntro, whoIsOnIt } from '../../kube/remediation.ts';
 import type { EventView } from '../../kube/views.ts';
 import { redact } from '../../lib/redact.ts';
 import { line } from '../../lib/text.ts';
@@ -21,7 +21,7 @@ export function composeDetails(fix: Remediation, events: readonly EventView[] | 
   const rows: CardRow[] = [
     {
       label: 'Class',
-      lines: [`${incident.class}, ${incident.severity}, ${incident.object.kind} ${incident.object.name}`],
+      lines: [`${incident.class}, ${severityOf(fix)}, ${incident.object.kind} ${incident.object.name}`],
     },
     { label: 'Changed', lines: facts.changed.map(times.localised) },
     { label: 'Why', lines: diagnosis ? [times.localised(diagnosis)] : [] },

@@ -6,6 +6,7 @@ import {
   type Phase,
   phaseOf,
   type Remediation,
+  severityOf,
   severityRank,
   switchedOff,
 } from '../../kube/remediation.ts';
@@ -66,7 +67,7 @@ export function headOf(fix: Remediation, context: CardContext): Head {
   switch (phase) {
     case 'Proposed':
     case 'Noticed':
-      return { dot: fix.spec.incident.severity === 'critical' ? 'red' : 'orange', headline: whatIsBroken(fix) };
+      return { dot: severityOf(fix) === 'critical' ? 'red' : 'orange', headline: whatIsBroken(fix) };
     case 'Approved':
       return { dot: 'yellow', headline: `${name}: ${noun} approved${decided}, about to be applied` };
     case 'Applying':

@@ -1,4 +1,4 @@
-import { expiresAtMs, type Remediation } from '../../kube/remediation.ts';
+import { expiresAtMs, type Remediation, severityOf } from '../../kube/remediation.ts';
 import { spokenDuration } from '../../lib/duration.ts';
 import type { ReminderKind } from '../plan/reminder.ts';
 import { canBeApproved, cardContext, type MessageContext } from './card-context.ts';
@@ -11,9 +11,9 @@ import { timesIn } from './times.ts';
 /** One short line in reply to the card. The buttons are on the card. */
 export function composeReminder(kind: ReminderKind, members: readonly Remediation[], context: MessageContext): Message {
   const [first] = inOrder(members);
-  const silent = members.every(({ spec }) => spec.incident.severity === 'info');
+  const silent = members.every((fix) => severityOf(fix) === 'info');
   if (!first) return { cards: [], silent };
-  const isCritical = members.some(({ spec }) => spec.incident.severity === 'critical');
+  const isCritical = members.some((fix) => severityOf(fix) === 'critical');
   const headline = `${intro[kind](members, context)}${kind === 'failed' ? headOf(first, cardContext(first, context)).headline : what(members)}`;
   const dot = isCritical || kind === 'failed' ? 'red' : 'orange';
   const subtitle = whereAll(members, context.cluster);
@@ -27,6 +27,7 @@ const intro: Readonly<Record<ReminderKind, (members: readonly Remediation[], con
   unanswered: (members, { nowMs }) => `Nobody has answered, broken for ${spokenDuration(nowMs - sinceMs(members))}: `,
   snoozeOver: () => 'No longer silent: ',
   failed: () => '',
+  worse: () => 'It got worse: ',
 };
 
 const mostNamed = 3;

@@ -1,4 +1,4 @@
-import { type Remediation, whoIsOnIt } from '../../kube/remediation.ts';
+import { type Remediation, severityOf, whoIsOnIt } from '../../kube/remediation.ts';
 import { spokenDuration } from '../../lib/duration.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { redact } from '../../lib/redact.ts';
@@ -33,7 +33,7 @@ function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; 
   const all = `${counted(members.length, 'incident')} ${spanOf(members)}, ${cluster}`;
   if (failing.length === 0 && underWay === 0) return { dot: 'grey', headline: `${all}; all are over` };
   if (failing.length === 0) return { dot: 'yellow', headline: `${all}; the last ${underWay} being fixed` };
-  const dot = failing.some(({ spec }) => spec.incident.severity === 'critical') ? 'red' : 'orange';
+  const dot = failing.some((fix) => severityOf(fix) === 'critical') ? 'red' : 'orange';
   const rest = failing.length === members.length ? '' : `; ${failing.length} ${stillOpen(members)}`;
   return { dot, headline: `${all}${rest}` };
 }
@@ -127,7 +127,7 @@ export function composeStorm(members: readonly Remediation[], context: MessageCo
     placesLine(members),
     ...(isOver ? [] : [...progressLine(members), ...attentionLine(members, nameOf)]),
   ];
-  const silent = !members.some((fix) => needsSomebody(fix) && fix.spec.incident.severity === 'critical');
+  const silent = !members.some((fix) => needsSomebody(fix) && severityOf(fix) === 'critical');
   const buttons = isOver || notice === undefined ? [] : [stormButtons(notice, members.some(context.approvable))];
   return { cards: [{ dot, headline, rows: [], footer, buttons }], silent };
 }
@@ -137,4 +137,5 @@ export const stormHash = (members: readonly Remediation[]): string =>
   hashOf([
     whoIsOnThem(members),
     members.map((fix) => [fix.metadata.uid, needsSomebody(fix) ? 0 : isUnderWay(fix) ? 1 : 2]).sort(),
+    ...members.filter((fix) => severityOf(fix) !== fix.spec.incident.severity).map(({ metadata }) => metadata.uid),
   ]);

@@ -8,7 +8,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createQueue, type Outcome } from '../../lib/queue.ts';
-import { planReminders, type Reminder, reminderAnnotation } from '../plan/reminder.ts';
+import { planReminders, type Reminder, reminderAnnotation, reminderOf } from '../plan/reminder.ts';
+import { planRises } from '../plan/rise.ts';
 import { isWatched } from '../../config/selection.ts';
 import { nameOfNotice, noticeBody } from './notice-body.ts';
 
@@ -53,15 +54,20 @@ export function createReminders(deps: RemindersDeps): Reminders {
 
   async function pass(): Promise<Outcome> {
     if (!fixes.isComplete() || !notices.isComplete()) return undefined;
-    const { due, againInMs } = planReminders({
+    const facts = {
       notices: notices.all().filter(({ spec }) => deps.channels().has(spec.channel)),
-      fix: (uid) => fixes.get(uid),
+      fix: (uid: string) => fixes.get(uid),
       nowMs: clock.now(),
       reminderMs: current().notices.reminder,
-      isMuted: (fix) => deps.isMuted(fix) || !isWatched(current(), fix.metadata.namespace ?? '', namespace),
-    });
-    for (const reminder of due) await write(reminder);
-    return againInMs === undefined ? undefined : { againInMs };
+      coalesceMs: current().notices.coalesce,
+      isMuted: (fix: Remediation) =>
+        deps.isMuted(fix) || !isWatched(current(), fix.metadata.namespace ?? '', namespace),
+    };
+    const replies = facts.notices.filter((notice) => reminderOf(notice)?.kind === 'worse');
+    const plans = [planReminders(facts), planRises({ ...facts, replies })];
+    for (const { due } of plans) for (const reminder of due) await write(reminder);
+    const waits = plans.flatMap(({ againInMs }) => againInMs ?? []);
+    return waits.length === 0 ? undefined : { againInMs: Math.min(...waits) };
   }
 
   async function write({ kind, card, members, of }: Reminder): Promise<void> {

@@ -1,5 +1,12 @@
 import type { NoticeSubject, Notice } from '../../kube/notice.ts';
-import { conditionOf, type Phase, type Remediation, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
+import {
+  conditionOf,
+  type Phase,
+  type Remediation,
+  severityOf,
+  snoozedUntilMs,
+  whoIsOnIt,
+} from '../../kube/remediation.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { confirmingNow } from '../cards/body.ts';
 import { cardContext, isPending, type MessageContext } from '../cards/card-context.ts';
@@ -44,6 +51,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
       return { type, status, reason, message };
     }),
     ready: readyIsState.includes(phase) ? [ready ?? null, desired ?? null] : null,
+    ...(severityOf(fix) !== fix.spec.incident.severity && { severity: severityOf(fix) }),
     pending,
     approvable: pending && context.approvable(fix),
     allowed: pending && context.allowed(fix),

@@ -1,7 +1,7 @@
 import { type Channel, ChatMoved, NotSent, type Turn } from '../../channels/channel.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Notice, NoticeSpec } from '../../kube/notice.ts';
-import { type Remediation, snoozedUntilMs } from '../../kube/remediation.ts';
+import { type Remediation, severityOf, snoozedUntilMs } from '../../kube/remediation.ts';
 import { type Clock, iso } from '../../lib/clock.ts';
 import { messageOf, RetryLater } from '../../lib/errors.ts';
 import { scrub } from '../../lib/log.ts';
@@ -94,6 +94,7 @@ export function createSender(deps: SenderDeps): Sender {
     const { name } = notice.metadata;
     delivery.posting = true;
     delivery.attempts += 1;
+    const postedAt = iso(clock.now()); // the time of the state that it shows: what comes after that is news
     pacing.reserve(notice.spec, name, clock.now());
     const { replyTo } = reminderOf(notice) ?? {};
     const id = await channel.post(notice.spec, message, replyTo, turn).catch((error: unknown) => {
@@ -102,7 +103,7 @@ export function createSender(deps: SenderDeps): Sender {
       if (error instanceof ChatMoved || error instanceof NotSent) delivery.attempts -= 1;
       throw error;
     });
-    Object.assign(delivery, { message: id, postedAt: iso(clock.now()) }); // before `posting` ends: never "stuck"
+    Object.assign(delivery, { message: id, postedAt }); // before `posting` ends: never "stuck"
   }
 
   async function edit({ notice, delivery, channel }: Parcel, message: Message, turn: Turn): Promise<void> {
@@ -111,7 +112,7 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   const turnOf = (members: readonly Remediation[], forPress = false): Turn => {
-    const isCritical = members.some(({ spec }) => spec.incident.severity === 'critical');
+    const isCritical = members.some((fix) => severityOf(fix) === 'critical');
     return { urgency: forPress ? 'press' : isCritical ? 'critical' : 'usual', signal: deps.signal };
   };
 

@@ -1,4 +1,4 @@
-import type { Remediation } from '../../kube/remediation.ts';
+import { type Remediation, severityOf } from '../../kube/remediation.ts';
 import { nextSlot } from '../../lib/window.ts';
 import { inOrder } from '../cards/head.ts';
 import { type Address, chatKey, samePlace } from './route.ts';
@@ -109,7 +109,7 @@ const criticalPatienceMs = 30_000;
  * critical ones.
  */
 function calmEndMs(start: string | undefined, waiting: readonly Remediation[], facts: GroupFacts): number {
-  if (start === undefined || waiting.some(({ spec }) => spec.incident.severity === 'critical')) return 0;
+  if (start === undefined || waiting.some((fix) => severityOf(fix) === 'critical')) return 0;
   const startedMs = Math.min(Date.parse(start), ...waiting.map((fix) => facts.seen(fix).firstMs));
   return startedMs + criticalPatienceMs + facts.coalesceMs;
 }

@@ -5,14 +5,17 @@ import {
   predecessorsIn,
   type Remediation,
   replacedIn,
+  risenAtMs,
+  severityOf,
   snoozedUntil,
   snoozedUntilMs,
   whoIsOnIt,
 } from '../../kube/remediation.ts';
 import { isUnattended, needsSomebody, shownPhase } from '../cards/head.ts';
+import { isRisen } from './rise.ts';
 
-/** Why somebody gets a reminder: nobody answered, a snooze is over, or the fix failed. */
-const reminderKinds = ['unanswered', 'snoozeOver', 'failed'] as const;
+/** Why somebody gets a reminder: nobody answered, a snooze is over, the fix failed, or it became critical. */
+const reminderKinds = ['unanswered', 'snoozeOver', 'failed', 'worse'] as const;
 export type ReminderKind = (typeof reminderKinds)[number];
 
 /**
@@ -90,7 +93,7 @@ function unanswered(
     return before !== undefined && whoIsOnIt(before) !== undefined;
   };
   const atMs = (fix: Remediation): number =>
-    Math.max(postedAtMs, Date.parse(fix.metadata.creationTimestamp)) + reminderMs;
+    Math.max(postedAtMs, Date.parse(fix.metadata.creationTimestamp), risenAtMs(fix) ?? 0) + reminderMs;
   const waiting = reminderMs > 0 ? members.filter((fix) => isUnanswered(fix) && !wasTaken(fix)) : [];
   if (waiting.length === 0) return [];
   const firstMs = Math.min(...waiting.map(atMs));
@@ -100,7 +103,7 @@ function unanswered(
 
 /** Critical, broken, and nobody reacted. A snooze is an answer; its end has its own reminder. */
 const isUnanswered = (fix: Remediation): boolean =>
-  fix.spec.incident.severity === 'critical' && isOpen(fix) && fix.metadata.annotations?.[snoozedUntil] === undefined;
+  severityOf(fix) === 'critical' && isOpen(fix) && fix.metadata.annotations?.[snoozedUntil] === undefined;
 
 const isOpen = (fix: Remediation): boolean =>
   needsSomebody(fix) && fix.spec.approval.state === 'Pending' && whoIsOnIt(fix) === undefined;
@@ -129,6 +132,7 @@ const stillHolds: Readonly<Record<ReminderKind, (fix: Remediation) => boolean>> 
   unanswered: isUnanswered,
   snoozeOver: isOpen,
   failed: hasFailed,
+  worse: isRisen,
 };
 
 export function isStillDue(notice: Notice, members: readonly Remediation[], nowMs: number): boolean {

@@ -1,5 +1,5 @@
 import type { Notice } from '../../kube/notice.ts';
-import { predecessorsIn, type Remediation, severityRank } from '../../kube/remediation.ts';
+import { firstSeverityRank, predecessorsIn, type Remediation, severityRank } from '../../kube/remediation.ts';
 import { inOrder } from '../cards/head.ts';
 import { samePlace } from './route.ts';
 import { type GroupFacts, membersOf, roomIn, startOf, type MessageStep, type Waiting } from './waiting.ts';
@@ -47,7 +47,7 @@ export function intoStorms({ address, waiting }: Waiting, facts: GroupFacts): Gr
     const inside = membersOf(notice, facts);
     if (!inside.some((fix) => isNew(fix, facts))) continue; // an earlier storm
     growth.isGrowing = true;
-    const worst = Math.min(...inside.map(severityRank));
+    const worst = Math.min(...inside.map(firstSeverityRank)); // what made a sound
     const members = growth.remaining.filter((fix) => severityRank(fix) >= worst).slice(0, roomIn(notice));
     if (members.length === 0) continue;
     growth.remaining = growth.remaining.filter((fix) => !members.includes(fix));

@@ -1,14 +1,17 @@
 import type { Notice } from '../../kube/notice.ts';
 import {
+  conditionOf,
+  firstSeverityRank,
   foundAtStart,
   isOver,
+  phaseOf,
   predecessorsIn,
   type Remediation,
   replacedIn,
   severityRank,
 } from '../../kube/remediation.ts';
 import { isRehearsed } from '../cards/card-context.ts';
-import { isUnattended } from '../cards/head.ts';
+import { isUnattended, wasInterrupted } from '../cards/head.ts';
 import { mostMembers } from '../outbox/notice-body.ts';
 import { type Address, samePlace } from './route.ts';
 
@@ -89,7 +92,7 @@ function belongsTo(notice: Notice, fix: Remediation, members: readonly Remediati
     notice.spec.form === 'boot' &&
     start !== undefined &&
     members.some((member) => startOf(member) === start) &&
-    members.some((member) => severityRank(member) <= severityRank(fix))
+    members.some((member) => firstSeverityRank(member) <= severityRank(fix)) // what made a sound
   );
 }
 
@@ -108,7 +111,7 @@ export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readon
   const replaced = replacedIn(facts.fixes);
   const places: Waiting[] = [];
   for (const fix of facts.fixes) {
-    if (!isWorthPosting(fix) || replaced.has(fix.metadata.uid)) continue;
+    if (!isWorthPosting(fix, facts) || replaced.has(fix.metadata.uid)) continue;
     for (const address of facts.addressesOf(fix.metadata.namespace ?? '')) {
       if (posted.isPosted(fix, address.channel)) continue;
       const joins = joined.some(
@@ -124,11 +127,25 @@ export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readon
   return places;
 }
 
+/** What ended longer ago is history: another chat was configured since, or its message was posted and is forgotten. */
+const recentMs = 3_600_000;
+
 /**
- * A Remediation that ended before it was posted is not posted, unless the workload is still broken: late is better than
- * never.
+ * It was approved, with kubectl for example, and over before it was posted. What was changed, or may have been, is
+ * always shown. The time is the controller's.
  */
-const isWorthPosting = (fix: Remediation): boolean => !isOver(fix) || isUnattended(fix);
+function wasChangedLately(fix: Remediation, nowMs: number): boolean {
+  const endedAtMs = Date.parse(conditionOf(fix, phaseOf(fix))?.lastTransitionTime ?? '');
+  const isChanged = fix.status?.execution?.appliedAt !== undefined || wasInterrupted(fix);
+  return isChanged && nowMs - endedAtMs < recentMs;
+}
+
+/**
+ * A Remediation that ended before it was posted is not posted, unless the workload is still broken (late is better than
+ * never) or something was changed.
+ */
+const isWorthPosting = (fix: Remediation, { nowMs }: GroupFacts): boolean =>
+  !isOver(fix) || isUnattended(fix) || wasChangedLately(fix, nowMs);
 
 /** When its rehearsal has a result, or has been waited for long enough. */
 export function postableAtMs(fix: Remediation, facts: GroupFacts): number {
@@ -175,7 +192,7 @@ export function bootJoins(facts: GroupFacts, posted: Posted): MessageStep[] {
   const replaced = replacedIn(facts.fixes);
   const isReady = (fix: Remediation): boolean =>
     startOf(fix) !== undefined &&
-    isWorthPosting(fix) &&
+    isWorthPosting(fix, facts) &&
     !replaced.has(fix.metadata.uid) &&
     postableAtMs(fix, facts) <= facts.nowMs;
   const steps = facts.notices

@@ -35,14 +35,13 @@ const told = aQuotaFix();
 const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
 test('sightings never count backwards and forget nobody', () => {
   const incident = { ...first, count: 2 };
-  const { count, affected } = sightingsOf(told, incident, {
-    ...healthy,
-    affected: ['Deployment/new', 'Deployment/api'],
-  });
+  const own = { own: { severity: 'critical' }, nowMs: 0 } as const;
+  const live = { ...healthy, affected: ['Deployment/new', 'Deployment/api'] };
+  const { count, affected } = sightingsOf(told, incident, live, own);
   assert.equal(count, 4);
   assert.deepEqual(affected, [...told.status!.sightings!.affected!, 'Deployment/new']);
   const many = Array.from({ length: 60 }, (_, n) => `Deployment/${n}`);
-  assert.equal(sightingsOf(told, incident, { ...healthy, affected: many }).affected?.length, 50);
+  assert.equal(sightingsOf(told, incident, { ...healthy, affected: many }, own).affected?.length, 50);
 });
 
 test('sightings and the end are written about this Remediation, not another of its name', async () => {

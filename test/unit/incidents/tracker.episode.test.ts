@@ -168,7 +168,7 @@ test('a pod of somebody else’s StatefulSet crash-loops: told, under a key of i
   );
 });
 
-test('a Deployment that is deleted and made again, and crashes again, gets a card of its own', async () => {
+test('a Deployment that is deleted and made again, and crashes again: its Remediation follows the first one', async () => {
   const { street, process } = watching();
   process.onSignal(podSignal(street));
   await street.advance(40_000);
@@ -186,8 +186,67 @@ test('a Deployment that is deleted and made again, and crashes again, gets a car
     await street.advance(20_000);
   }
   const [first, second] = street.fixes().sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  assert.deepEqual(street.cleared(), [first?.metadata.name]);
+  assert.deepEqual(street.cleared(), []);
   assert.equal(second?.spec.incident.object.uid, uid);
+  assert.deepEqual(second?.spec.follows, { name: first!.metadata.name, uid: first!.metadata.uid });
+  assert.equal(second?.spec.incident.firstSeen, first?.spec.incident.firstSeen, 'it is the same episode');
+});
+
+const parts = [
+  ['Deployment', 'checkout'],
+  ['ReplicaSet', 'checkout-7d9f8b6c5d'],
+  ['ReplicaSet', set],
+  ['Pod', pod],
+] as const;
+const remove = ({ server }: ReturnType<typeof watching>['street']): void => {
+  for (const [kind, name] of parts) server.remove(kind, 'shop', name);
+};
+
+const goesOn: [string, (street: ReturnType<typeof watching>['street'], name: string) => void, number][] = [
+  ['rejected', (street, name) => street.phase(name, 'Rejected'), 2],
+  ['expired', (street, name) => street.phase(name, 'Expired'), 2],
+  ['recovered: that was the end of it', (street, name) => street.phase(name, 'Recovered'), 1],
+];
+for (const [what, happens, want] of goesOn)
+  test(`made again within the episode, and broken: ${what}`, async () => {
+    const { street, process } = watching();
+    process.onSignal(podSignal(street));
+    await street.advance(70_000);
+    happens(street, street.fixes()[0]!.metadata.name);
+    remove(street);
+    crashLoop(street);
+    await street.advance(40_000);
+    assert.equal(street.fixes().length, want);
+    assert.equal(street.fixes().filter(({ spec }) => spec.follows).length, want - 1);
+  });
+
+test('made again, it is given its patience', async () => {
+  const { street, process } = watching();
+  process.onSignal(podSignal(street));
+  await street.advance(70_000);
+  remove(street);
+  await street.advance(20_000);
+  crashLoop(street);
+  await street.advance(25_000);
+  assert.equal(street.fixes().length, 1);
+  await street.advance(15_000);
+  assert.equal(street.fixes().length, 2);
+});
+
+test('made again and healthy: the episode ends as healthy, after the whole window', async () => {
+  const { street, process } = watching();
+  process.onSignal(podSignal(street));
+  await street.advance(70_000);
+  remove(street);
+  await street.advance(20_000);
+  crashLoop(street);
+  comeUp(street, 3);
+  await street.advance(35_000);
+  assert.deepEqual(street.cleared(), []);
+  await street.advance(70_000);
+  const [fix] = street.fixes();
+  assert.equal(fix?.status?.conditions?.find(({ type }) => type === 'IncidentCleared')?.reason, 'Healthy');
+  assert.equal(street.fixes().length, 1);
 });
 
 test('a Job that crashed until it failed for good: the episode ends, and nobody calls it healthy', async () => {

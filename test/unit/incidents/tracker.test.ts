@@ -143,10 +143,12 @@ test('a restart within the window is a break, even if both readings look fine', 
   assert.deepEqual(street.cleared(), []);
 });
 
-test('a Deployment that is deleted ends its episode', async () => {
+test('a Deployment that is deleted ends its episode, once it has been away for a minute', async () => {
   const { street } = await crashing();
   street.server.remove('Deployment', 'shop', 'checkout');
   await street.advance(45_000);
+  assert.deepEqual(street.cleared(), []);
+  await street.advance(30_000);
   assert.deepEqual(street.cleared(), [name]);
 });
 
