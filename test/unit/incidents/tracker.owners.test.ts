@@ -104,10 +104,10 @@ for (const [when, restarts, times, signal] of longAgo)
 test('a quota that was replaced under its name while nobody watched is told, though its events were only listed', async () => {
   const street = aStreet();
   blockedByQuota(street, ['api']);
-  const first = street.start();
-  first.onSignal(failedCreate(street, 'api'));
+  const before = street.start();
+  before.onSignal(failedCreate(street, 'api'));
   await street.advance(20_000);
-  first.stop();
+  before.stop();
   street.server.remove('ResourceQuota', 'shop', 'tight');
   const { uid } = street.server.seed('ResourceQuota', 'shop', {
     metadata: { name: 'tight' },
@@ -115,8 +115,10 @@ test('a quota that was replaced under its name while nobody watched is told, tho
   }).metadata;
   street.start().onSignal({ ...failedCreate(street, 'api'), listed: true });
   await street.advance(120_000);
-  assert.deepEqual(street.cleared(), [street.fixes()[0]!.metadata.name]);
-  assert.equal(street.fixes()[1]?.spec.incident.object.uid, uid);
+  const [first, second] = street.fixes();
+  assert.deepEqual(street.cleared(), []);
+  assert.equal(second?.spec.incident.object.uid, uid);
+  assert.equal(second?.spec.follows?.uid, first?.metadata.uid);
 });
 
 test('one that is simply gone leaves nothing behind', async () => {
