@@ -246,6 +246,22 @@ for (const [name, { make, subject, forbidden, want }] of Object.entries(cases))
     assert.equal(verdict(await readHealth(shop.reader, { namespace, object, ...subject }, nowMs)), want);
   });
 
+const downCases: [string, object, object, boolean][] = [
+  ['has none ready', { replicas: 2 }, { replicas: 2 }, true],
+  ['has some', { replicas: 2 }, { replicas: 2, availableReplicas: 1 }, false],
+  ['wants none', { replicas: 0 }, {}, false],
+];
+for (const [name, spec, status, want] of downCases)
+  test(`a workload that waits for its storage ${name}: its cause ${want ? 'takes it down' : 'does not take it down'}`, async () => {
+    const shop = aShop();
+    aPodOn(shop, 'web', aWorkload(shop, 'StatefulSet', spec, status), mounting);
+    const claim = aClaim(shop);
+    const ofClass = await readHealth(shop.reader, { namespace: 'tapfix', object: fast }, nowMs);
+    aClass(shop);
+    const ofClaim = await readHealth(shop.reader, { namespace: 'shop', object: claim }, nowMs);
+    assert.deepEqual([ofClass.hasOneDown, ofClaim.hasOneDown], [want, want]);
+  });
+
 test('a reading that fails for another reason is a failure, never a verdict', async () => {
   const shop = aShop();
   const node = aNode(shop, 'False');

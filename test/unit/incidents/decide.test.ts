@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gone, workloadHealth } from '../../../src/health/workload-health.ts';
-import { decideCleared, decidePending, type IncidentFacts, type PendingFacts } from '../../../src/incidents/decide.ts';
+import {
+  decideCleared,
+  decidePending,
+  decideUnseen,
+  type IncidentFacts,
+  type PendingFacts,
+} from '../../../src/incidents/decide.ts';
 import type { SeenClass } from '../../../src/incidents/incident.ts';
 import { aConfig } from '../../support/config.ts';
 import { aFix } from '../../support/fixes.ts';
@@ -54,11 +60,24 @@ const ends: [string, Partial<IncidentFacts>, boolean][] = [
   ],
   ['while it is being applied', { holder: aFix({ phase: 'Applying' }), stable: held(600_000) }, false],
   ['while the applied fix is watched', { holder: aFix({ phase: 'Applied' }), stable: held(600_000) }, false],
+  ['gone for less than a minute: it may be created again', { live: gone, stable: held(59_999) }, false],
+  ['gone for a minute', { live: gone, stable: held(60_000) }, true],
+  ['a quota that is gone, and its workloads have their pods', { live: { ...healthy, gone: true } }, true],
   ['rejected', { holder: aFix({ phase: 'Rejected' }) }, true],
 ];
 for (const [name, over, cleared] of ends)
   test(`the episode is ${cleared ? '' : 'not '}over: ${name}`, () =>
     assert.equal(decideCleared(facts(over)).cleared, cleared));
+
+const unseen: [string, Partial<IncidentFacts>, number, boolean][] = [
+  ['not seen for a quarter of an hour', {}, 900_000, true],
+  ['seen since', {}, 899_999, false],
+  ['gone for less than a minute', { live: gone, stable: held(59_999) }, 100_000, false],
+  ['gone for a minute', { live: gone, stable: held(60_000) }, 100_000, true],
+];
+for (const [name, over, silentMs, cleared] of unseen)
+  test(`without readable state it is ${cleared ? '' : 'not '}over: ${name}`, () =>
+    assert.equal(decideUnseen(facts(over), nowMs - silentMs, 1_000).cleared, cleared));
 
 const beingFixed = (stableFor: number) => ({
   live: { ...healthy, healthy: false },

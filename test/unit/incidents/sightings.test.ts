@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LiveHealth } from '../../../src/health/trouble.ts';
 import { workloadHealth } from '../../../src/health/workload-health.ts';
 import { fold } from '../../../src/incidents/incident.ts';
-import { sightingsOf, writeCleared, writeSightings } from '../../../src/incidents/sightings.ts';
+import { sightingsDue, sightingsOf, writeCleared, writeSightings } from '../../../src/incidents/sightings.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
-import { aFix, aQuotaFix } from '../../support/fixes.ts';
+import { aFix, aNotice, aQuotaFix, type FixOptions } from '../../support/fixes.ts';
 import { aStreet } from '../../support/street.ts';
 
 const healthy = workloadHealth({ desired: 3, ready: 3, settled: true }, [], 0);
@@ -35,13 +36,56 @@ const told = aQuotaFix();
 const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
 test('sightings never count backwards and forget nobody', () => {
   const incident = { ...first, count: 2 };
-  const own = { own: { severity: 'critical' }, nowMs: 0 } as const;
   const live = { ...healthy, affected: ['Deployment/new', 'Deployment/api'] };
   const { count, affected } = sightingsOf(told, incident, live, own);
   assert.equal(count, 4);
   assert.deepEqual(affected, [...told.status!.sightings!.affected!, 'Deployment/new']);
   const many = Array.from({ length: 60 }, (_, n) => `Deployment/${n}`);
   assert.equal(sightingsOf(told, incident, { ...healthy, affected: many }, own).affected?.length, 50);
+});
+
+const down = workloadHealth({ desired: 3, ready: 0, settled: true }, [], 0);
+const nowMs = Date.parse('2026-11-16T03:20:00Z');
+const now = '2026-11-16T03:20:00.000Z';
+const warning = aNotice();
+const critical = aNotice({ incident: { severity: 'critical' } });
+const since = (severitySince: string): FixOptions => ({
+  status: { sightings: { ...sightings, severity: 'critical', severitySince } },
+});
+const own = { own: { severity: 'warning' }, nowMs } as const;
+const severities: [string, Remediation, LiveHealth, Partial<Parameters<typeof sightingsOf>[3]>, unknown[]][] = [
+  ['as it was recorded', warning, healthy, {}, ['warning', undefined]],
+  ['it has no pod left', warning, down, {}, ['critical', now]],
+  ['recorded as critical, it has not risen', critical, down, {}, ['critical', undefined]],
+  ['it has pods again', aNotice(since('2026-11-16T03:00:00Z')), healthy, {}, ['critical', '2026-11-16T03:00:00Z']],
+  ['its pods are being replaced by a fix', aNotice({ phase: 'Applied' }), down, {}, ['warning', undefined]],
+  ['its pods are new, and only starting', warning, down, { isNew: true }, ['warning', undefined]],
+  ['it was chosen', warning, down, { own: { severity: 'warning', isSeverityFixed: true } }, ['warning', undefined]],
+  [
+    'the first of a successor, of an episode that has risen',
+    aNotice({ incident: { severity: 'critical' }, status: { sightings: undefined } as object }),
+    down,
+    { predecessor: aNotice(since('2026-11-16T03:00:00Z')) },
+    ['critical', '2026-11-16T03:00:00Z'],
+  ],
+  [
+    'the first of a successor that is more severe',
+    aNotice({ incident: { severity: 'critical' }, status: { sightings: undefined } as object }),
+    down,
+    { predecessor: warning },
+    ['critical', now],
+  ],
+];
+for (const [name, fix, live, over, want] of severities)
+  test(`the severity in force, and since when: ${name}`, () => {
+    const { severity, severitySince } = sightingsOf(fix, first, live, { ...own, ...over });
+    assert.deepEqual([severity, severitySince], want);
+  });
+
+test('a rise is written at once, though sightings were written a moment ago', () => {
+  const next = sightingsOf(warning, undefined, down, own);
+  assert.equal(sightingsDue(warning, next, nowMs, nowMs - 1), true);
+  assert.equal(sightingsDue(warning, { ...next, severity: 'warning' }, nowMs, nowMs - 1), false);
 });
 
 test('sightings and the end are written about this Remediation, not another of its name', async () => {

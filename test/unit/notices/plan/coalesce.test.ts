@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Notice } from '../../../../src/kube/notice.ts';
-import type { Remediation } from '../../../../src/kube/remediation.ts';
+import type { Condition, Remediation } from '../../../../src/kube/remediation.ts';
 import { planMessages } from '../../../../src/notices/plan/coalesce.ts';
 import type { Address } from '../../../../src/notices/plan/route.ts';
 import type { GroupFacts } from '../../../../src/notices/plan/waiting.ts';
-import { aFix, aNotice, aNoticeOf, at, condition, uidOf } from '../../../support/fixes.ts';
+import { aFix, aNotice, aNoticeOf, approvedByAda, at, condition, executed, uidOf } from '../../../support/fixes.ts';
 
 const nowMs = Date.parse(at('02:13:00'));
 const team: Address = { channel: 'telegram', chat: '-100500' };
@@ -41,6 +41,14 @@ const follows = { name: aFix().metadata.name, uid: aFix().metadata.uid };
 /** Of the same incident, though its object has another name here, so that the plan shows which one it is. */
 const { key } = aFix().spec.incident;
 const successor = (n: number, name: string, spec: object = { follows }) => aFix({ n, name, incident: { key }, spec });
+const cleared = condition('IncidentCleared', '02:12:59');
+const changed = (phase: 'Recovered' | 'Failed', endedAt: string, others: Condition[] = []): Remediation =>
+  aFix({ phase, approval: approvedByAda, status: { execution: executed }, conditions: [condition(phase, endedAt), ...others] }); // prettier-ignore
+const interrupted = aFix({
+  phase: 'Failed',
+  status: { execution: { startedAt: at('02:12:57') } },
+  conditions: [condition('Failed', '02:12:58', { reason: 'Interrupted' }), cleared],
+});
 const worse = successor(4, 'worse');
 const later = successor(2, 'later');
 
@@ -81,6 +89,36 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
         aFix({ n: 3, phase: 'Expired', conditions: [condition('IncidentCleared', '02:12:50')] }),
       ],
     },
+    said: [],
+  },
+  {
+    name: 'over before it was told, but something was changed: its final state is shown',
+    facts: { fixes: [changed('Recovered', '02:12:58')] },
+    said: ['open -100500: checkout'],
+  },
+  {
+    name: 'it failed, was applied, and is well by now',
+    facts: { fixes: [changed('Failed', '02:12:58', [cleared])] },
+    said: ['open -100500: checkout'],
+  },
+  {
+    name: 'it was interrupted, so that nobody knows whether anything was changed',
+    facts: { fixes: [interrupted] },
+    said: ['open -100500: checkout'],
+  },
+  {
+    name: 'it was about to be applied, and nothing was changed',
+    facts: { fixes: [aFix({ phase: 'Failed', conditions: [cleared], status: { execution: { startedAt: at('02:12:57') } } })] }, // prettier-ignore
+    said: [],
+  },
+  {
+    name: 'something was changed an hour ago: history',
+    facts: { fixes: [changed('Recovered', '01:13:00')] },
+    said: [],
+  },
+  {
+    name: 'something was changed, and that was posted',
+    facts: { fixes: [changed('Recovered', '02:12:58')], notices: [aNoticeOf([aFix()], {}, posted(1))] },
     said: [],
   },
   {
@@ -227,6 +265,17 @@ describe('what was found at the start', () => {
   const api = foundAt(aFix({ name: 'api' }), start);
   const web = foundAt(aFix({ n: 2, name: 'web' }), start);
   const reports = foundAt(aNotice(), start);
+  const risen: Remediation = {
+    ...reports,
+    status: { ...reports.status, sightings: { count: 1, lastSeen: start, severity: 'critical', severitySince: start } },
+  };
+  const over = aFix({
+    n: 2,
+    name: 'web',
+    phase: 'Recovered',
+    status: { execution: executed },
+    conditions: [condition('Recovered', '02:12:58')],
+  });
   const later = foundAt(aFix({ n: 5, name: 'later' }), at('02:40:00'));
   const fresh = aFix({ n: 6, name: 'fresh' });
   const boot = (members: Remediation[]): Notice =>
@@ -286,6 +335,16 @@ describe('what was found at the start', () => {
       'what is more severe than anything in it is heard',
       { fixes: [reports, api], notices: [boot([reports])] },
       ['boot: api'],
+    ],
+    [
+      'a warning in it has become critical since, which made a sound of its own: the next one is heard as well',
+      { fixes: [risen, api], notices: [boot([risen])] },
+      ['boot: api'],
+    ],
+    [
+      'a fix that was over before it was posted joins, silently',
+      { fixes: [api, foundAt(over, start)], notices: [boot([api])] },
+      ['join: web'],
     ],
     ['what another start found does not join', { fixes: [api, later], notices: [boot([api])] }, ['boot: later']],
     ['nor what broke meanwhile', { fixes: [api, fresh], notices: [boot([api])] }, ['card: fresh']],

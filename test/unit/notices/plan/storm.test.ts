@@ -39,6 +39,13 @@ function plan(over: Partial<GroupFacts>) {
 }
 const told = many(1, 20);
 const old = many(1, 20, 'critical', 600);
+const risen = many(1, 20, 'warning').map((fix) => ({
+  ...fix,
+  status: {
+    ...fix.status,
+    sightings: { count: 1, lastSeen: ago(9), severity: 'critical' as const, severitySince: ago(5) },
+  },
+}));
 const late = { seen: () => ({ firstMs: nowMs - 2_000 }) };
 
 const cases: { name: string; facts: Partial<GroupFacts>; said: string[] }[] = [
@@ -87,6 +94,11 @@ const cases: { name: string; facts: Partial<GroupFacts>; said: string[] }[] = [
   {
     name: 'more severe than anything in it: a message of its own, in full',
     facts: { fixes: [...many(1, 20, 'warning'), ...many(30, 1)], notices: [stormOf(many(1, 20, 'warning'))] },
+    said: ['open card of 1'],
+  },
+  {
+    name: 'a warning in it has become critical since: the next one still makes a sound of its own',
+    facts: { fixes: [...risen, ...many(30, 1)], notices: [stormOf(risen)] },
     said: ['open card of 1'],
   },
   {
