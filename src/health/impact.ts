@@ -5,7 +5,7 @@ import type { LiveHealth } from './trouble.ts';
 export const isDown = ({ ready, desired }: Pick<LiveHealth, 'ready' | 'desired'>): boolean =>
   desired > 0 && ready === 0;
 
-/** What the configuration or our own table gives a class of failure. */
+/** The severity that the configuration, or our own table, gives a class of failure. */
 export interface ClassSeverity {
   severity: Severity;
   /** The operator chose it in the configuration. Then no impact raises it. */

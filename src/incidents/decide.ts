@@ -97,7 +97,7 @@ const isHeldByAFix = ({ holder }: IncidentFacts): boolean => holder !== undefine
 const fixingMs = ({ config }: IncidentFacts): number =>
   Math.min(Math.max(config.recovery.stableFor / 3, healingMs.least), brokenMs);
 
-/** What was deleted is often created again: an object that is away for less is not over, it is being replaced. */
+/** An object that is deleted is often created again. Until it has been away for so long, it may only be replaced. */
 const absentMs = 60_000;
 
 /** How long it must still stay away. 0 for a cause that is gone while its workloads have their pods: that is health. */

@@ -53,7 +53,7 @@ export function createReadings({ episodes, current, readHealth }: ReadingsDeps) 
 
   return {
     look,
-    /** What was seen of the target until now says nothing: another object has its name. */
+    /** Begins again: another object has the name, and earlier readings say nothing about it. */
     restart(key: string): void {
       const run = runs.get(key);
       if (run) runs.set(key, { ...run, stable: undefined });

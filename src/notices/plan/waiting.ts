@@ -127,7 +127,7 @@ export function waitingByPlace(facts: GroupFacts, posted: Posted, joined: readon
   return places;
 }
 
-/** What ended longer ago is history: another chat was configured since, or its message was posted and is forgotten. */
+/** A change that is older is history: a chat is new, or the message was posted and its Notice is gone. */
 const recentMs = 3_600_000;
 
 /**

@@ -43,7 +43,12 @@ const { key } = aFix().spec.incident;
 const successor = (n: number, name: string, spec: object = { follows }) => aFix({ n, name, incident: { key }, spec });
 const cleared = condition('IncidentCleared', '02:12:59');
 const changed = (phase: 'Recovered' | 'Failed', endedAt: string, others: Condition[] = []): Remediation =>
-  aFix({ phase, approval: approvedByAda, status: { execution: executed }, conditions: [condition(phase, endedAt), ...others] }); // prettier-ignore
+  aFix({
+    phase,
+    approval: approvedByAda,
+    status: { execution: executed },
+    conditions: [condition(phase, endedAt), ...others],
+  });
 const interrupted = aFix({
   phase: 'Failed',
   status: { execution: { startedAt: at('02:12:57') } },
@@ -108,7 +113,9 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
   },
   {
     name: 'it was about to be applied, and nothing was changed',
-    facts: { fixes: [aFix({ phase: 'Failed', conditions: [cleared], status: { execution: { startedAt: at('02:12:57') } } })] }, // prettier-ignore
+    facts: {
+      fixes: [aFix({ phase: 'Failed', conditions: [cleared], status: { execution: { startedAt: at('02:12:57') } } })],
+    },
     said: [],
   },
   {

@@ -59,15 +59,34 @@ const rows: [string, ReturnType<typeof plan>, string[]][] = [
   ['in a storm', plan([risen()], { form: 'storm' }), ['reports']],
   ['of a reminder there is no reminder', plan([risen()], { form: 'reminder' }), []],
   ['there was a reply', plan([risen()], { replies: [replyTo(risen())] }), []],
-  ['there was a reply about an earlier rise', plan([risen()], { replies: [replyTo(risen({ n: 8, status: severe(at('02:15:00')) }))], others: [risen({ n: 8, status: severe(at('02:15:00')) })] }), ['reports']], // prettier-ignore
+  [
+    'there was a reply about an earlier rise',
+    plan([risen()], {
+      replies: [replyTo(risen({ n: 8, status: severe(at('02:15:00')) }))],
+      others: [risen({ n: 8, status: severe(at('02:15:00')) })],
+    }),
+    ['reports'],
+  ],
   ['there was a reply about the one that it follows', plan([first, next], { replies: [replyTo(first)] }), []],
   ['it follows another', plan([first, next]), ['reports']],
   ['it is muted', plan([risen()], { isMuted: true }), []],
   ['it was rejected when it was a warning', plan([rejected]), ['reports']],
-  ['somebody is on it since it was a warning', plan([withNote(risen(), { 'tapfix.dev/acknowledged-by': 'telegram:1' })]), ['reports']], // prettier-ignore
+  [
+    'somebody is on it since it was a warning',
+    plan([withNote(risen(), { 'tapfix.dev/acknowledged-by': 'telegram:1' })]),
+    ['reports'],
+  ],
   ['it is silent until three', plan([withNote(risen(), { 'tapfix.dev/snoozed-until': at('03:00:00') })]), []],
-  ['it was silent, and that is brought up by itself', plan([withNote(risen(), { 'tapfix.dev/snoozed-until': at('02:30:00') })], { nowAt: '02:31:00' }), []], // prettier-ignore
-  ['it was silent and rejected', plan([withNote(rejected, { 'tapfix.dev/snoozed-until': at('02:30:00') })], { nowAt: '02:31:00' }), ['reports']], // prettier-ignore
+  [
+    'it was silent, and that is brought up by itself',
+    plan([withNote(risen(), { 'tapfix.dev/snoozed-until': at('02:30:00') })], { nowAt: '02:31:00' }),
+    [],
+  ],
+  [
+    'it was silent and rejected',
+    plan([withNote(rejected, { 'tapfix.dev/snoozed-until': at('02:30:00') })], { nowAt: '02:31:00' }),
+    ['reports'],
+  ],
   ['a fix is being applied', plan([risen({ phase: 'Applied', approval: approvedByAda })]), []],
   ['a fix is approved', plan([risen({ phase: 'Proposed', approval: approvedByAda })]), []],
   ['the fix has just failed, which is news already', plan([failedAt('02:19:30')]), []],
