@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Remediation } from '../../src/kube/remediation.ts';
 import { type Cluster, joinCluster } from '../cluster/cluster.ts';
 import { type Chat, type ChatMessage, mallory, startChat } from './support/chat.ts';
 import {
@@ -11,6 +12,7 @@ import {
   deployment,
   fixInPhase,
   onlyFix,
+  quota,
 } from './support/incidents.ts';
 import { aRemediation } from './support/remediation.ts';
 import { account, createScene, type Scene } from './support/scene.ts';
@@ -179,6 +181,44 @@ describe('a new revision that crash-loops', () => {
     assert.deepEqual(await writes(namespace), ['tapfix-writer patch deployments']);
     assert.deepEqual(await scene.bindings(namespace), []);
   });
+});
+
+test('no pod is ready, through a probe that fails: it is critical, and arrives with a sound', async () => {
+  const namespace = await cluster.freshNamespace('e2e-down');
+  const patient = deployment('web', 2, ['unready']).replace('progressDeadlineSeconds: 30', '');
+  await applyIn(cluster, namespace, patient);
+  scene.show(await messageAbout(namespace, /0\/2 ready/, 240_000));
+  const { class: failureClass, severity } = (await onlyFix(cluster, namespace))!.spec.incident;
+  assert.deepEqual([failureClass, severity], ['ProbeFailing', 'critical']);
+  const isIt = ({ method, body }: Chat['calls'][number]): boolean =>
+    method === 'sendMessage' && String(body['text']).includes(namespace);
+  assert.equal(String(chat.calls.find(isIt)?.body['disable_notification']), 'false');
+});
+
+test('a quota that is deleted and created again: one message, about the new one', async () => {
+  const namespace = await cluster.freshNamespace('e2e-again');
+  await breakByQuota(cluster, namespace);
+  await withButton(namespace, /Approve/);
+  // By then its owner retries only every minute, so that no pod slips in between.
+  await sleep(60_000);
+  await cluster.kubectl(['-n', namespace, 'replace', '--force', '-f', '-'], { input: quota('platform-hardening') });
+  const { metadata } = (await cluster.get<{ metadata: { uid: string } }>(
+    'resourcequotas',
+    namespace,
+    'platform-hardening',
+  ))!;
+  const second = await cluster.waitFor(
+    'its successor',
+    async () => {
+      const fixes = await cluster.list<Remediation>('remediations.tapfix.dev', namespace);
+      return fixes.find(({ spec }) => spec.incident.object.uid === metadata.uid);
+    },
+    120_000,
+  );
+  assert.ok(second.spec.follows);
+  await sleep(20_000);
+  assert.equal(about(namespace).length, 1);
+  await withButton(namespace, /Approve/);
 });
 
 test('with the approver role and kubectl alone: approved in that name, applied, recovered', async () => {

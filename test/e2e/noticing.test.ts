@@ -154,6 +154,8 @@ describe('what is noticed', { concurrency: 5, timeout: 400_000 }, () => {
       const isMissed = [...endsIn(namespace).values()].includes('Error');
       if (isMissed) console.log(`      the kubelet missed a reason: ${JSON.stringify([...endsIn(namespace)])}`);
       if (!isMissed) assert.equal(failureClass, trouble.class, `${fix!.spec.diagnosis}\n${await statesIn(namespace)}`);
+      if (failureClass === 'ProbeFailing')
+        assert.equal(fix!.spec.incident.severity, 'critical', 'none of its pods is ready');
       assert(delay < 10, `it took ${delay} s`);
       console.log(`      ${fix!.spec.diagnosis}\n      ${fix!.spec.rationale.split('\n')[0]}`);
     });
