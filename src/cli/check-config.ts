@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { Document, isScalar } from 'yaml';
 import { humanConfig, humanDuration } from '../config/human.ts';
 import { loadConfig } from '../config/load.ts';
 import { classNames, type Config } from '../config/schema.ts';
@@ -24,7 +24,9 @@ export async function runCheckConfig(
 ): Promise<number> {
   const config = await loadConfig(file);
   const inForce = { ...humanConfig(config), classes: classesInForce(config) };
-  const effective = stringify(inForce, { lineWidth: 0, aliasDuplicateObjects: false });
+  const effective = withFloors(new Document(inForce, { aliasDuplicateObjects: false }), config).toString({
+    lineWidth: 0,
+  });
   const matching = context === undefined ? [] : await matchingIn(context, config);
   io.print(['ok', '', `# ${file} with every default filled in:`, effective.trimEnd(), ...matching].join('\n'));
   return 0;
@@ -34,11 +36,24 @@ export async function runCheckConfig(
 function classesInForce(config: Config): object {
   const names = new Set([...classNames, ...config.extraReasons.map((extra) => extra.class)]);
   const rules = [...names].map((name) => {
-    const { forMs, severity } = classOf(name, config);
+    const { forMs, severity, isSeverityFixed } = classOf(name, config);
     const own = Object.hasOwn(config.classes, name) ? config.classes[name] : undefined;
-    return [name, { enabled: own?.enabled ?? true, for: humanDuration(forMs), severity }];
+    return [name, { enabled: own?.enabled ?? true, for: humanDuration(forMs), ...(isSeverityFixed && { severity }) }];
   });
   return Object.fromEntries(rules);
+}
+
+/**
+ * A severity that nobody chose is only the least that a failure of the class has. It is printed as a comment: as a
+ * setting it would be what a failure always has, however great its impact.
+ */
+function withFloors(effective: Document, config: Config): Document {
+  for (const name of Object.keys(classesInForce(config))) {
+    const { severity, isSeverityFixed } = classOf(name, config);
+    const patience = effective.getIn(['classes', name, 'for'], true);
+    if (isScalar(patience) && !isSeverityFixed) patience.comment = ` at least ${severity}`;
+  }
+  return effective;
 }
 
 async function matchingIn(context: string, config: Config): Promise<string[]> {
