@@ -48,7 +48,11 @@ test('what is printed is what is in force: patience and severity of every class,
   let printed = '';
   await runCheckConfig({ file }, { print: (text) => void (printed = text) });
   assert.match(printed, /^  NodeDown:\n    enabled: true\n    for: 1m # at least critical$/m);
-  assert.match(printed, /^  ProbeFailing:\n    enabled: true\n    for: 5m\n    severity: info$/m, 'this one was chosen');
+  assert.match(
+    printed,
+    /^  ProbeFailing:\n    enabled: true\n    for: 5m\n    severity: info$/m,
+    'this one was chosen',
+  );
   const text = printed.replace(/^ok\n/, '');
   const [before, after] = [readFileSync(file, 'utf8'), text].map((one) => {
     const parsed = parseConfig(one, file);
