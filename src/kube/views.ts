@@ -81,7 +81,9 @@ function viewContainer(raw: Raw, isInit: boolean): ContainerView {
   if (state['running']) view.runningSinceMs = timeMs(running['startedAt']);
   if (ended['finishedAt']) {
     const finishedAtMs = timeMs(ended['finishedAt']);
-    const uptimeMs = Math.max(finishedAtMs - timeMs(ended['startedAt']), 0);
+    // Without a start there was no uptime, and not one of fifty-six years.
+    const startedAtMs = timeMs(ended['startedAt']) || finishedAtMs;
+    const uptimeMs = Math.max(finishedAtMs - startedAtMs, 0);
     view.ended = { reason: beginning(ended['reason'], 128), exitCode: num(ended['exitCode']), uptimeMs, finishedAtMs };
   }
   if (view.isDown && before['finishedAt']) view.endedBefore = beginning(before['reason'], 128);
