@@ -11,7 +11,10 @@ import { counted } from '../lib/text.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
 
 /** A revision that is safe to go back to, or the reason why there is none. */
-export type WayBack = { revision: number; from: number; ranMs: number } | { refused: string };
+export type WayBack =
+  | { revision: number; from: number; ranMs: number }
+  /** `isUnrelated`: the trouble has nothing to do with the last rollout, which is not worth a word beside other fixes. */
+  | { refused: string; isUnrelated?: boolean };
 
 /** The fix for a case, with the reason why it is safe; or the reason why there is none. */
 export type Fix = { action: Action<never>; params: unknown; why: string } | { refused: string };

@@ -99,28 +99,31 @@ function notSince(
   { workload, nowMs, trouble = crash }: UndoFacts,
   newest: readonly Revision[],
   own: readonly PodView[],
-): string | undefined {
+): { refused: string; isUnrelated?: boolean } | undefined {
   const { revisions, pods } = workload;
   const { before, none, noun } = trouble.words;
   const { revision } = newest[0]!.view;
   const isRefused = (one: Revision): boolean => one.view.desired > 0 && one.view.createFailure !== undefined;
   const { isAboutRefusals = false } = trouble;
   if (!isAboutRefusals && newest.some((one) => one.view.createFailure !== undefined))
-    return `pods of revision ${revision} are refused, which is another trouble than ${noun}`;
+    return { refused: `pods of revision ${revision} are refused, which is another trouble than ${noun}` };
   const hadBefore = isAboutRefusals
     ? revisions.some((one) => !newest.includes(one) && isRefused(one))
     : pods.some((pod) => !own.includes(pod) && trouble.hadBefore(pod, nowMs));
-  if (hadBefore) return `pods of an older revision ${before}, so revision ${revision} did not bring it`;
+  if (hadBefore)
+    return { refused: `pods of an older revision ${before}, so revision ${revision} did not bring it` };
   const hasIt = isAboutRefusals ? newest.some(isRefused) : own.some((pod) => trouble.has(pod, nowMs));
-  return hasIt ? undefined : none;
+  return hasIt ? undefined : { refused: none, isUnrelated: true };
 }
 
 /** Why what the newest revision changed cannot have brought the trouble; undefined if it can. */
-function notByChange(trouble: RevisionTrouble, newest: Revision, previous: Revision): string | undefined {
-  const exactly = trouble.notBroughtBy?.(newest, previous);
-  if (exactly !== undefined || rolloutCauses[trouble.kind] === 'any') return exactly;
+function notByChange(trouble: RevisionTrouble, newest: Revision, previous: Revision) {
+  const refused = trouble.notBroughtBy?.(newest, previous);
+  if (refused !== undefined) return { refused };
+  if (rolloutCauses[trouble.kind] === 'any') return undefined;
   const causes = causesAmong(trouble.kind, differencesOf(previous.template, newest.template), trouble.containers);
-  return causes.length > 0 ? undefined : `revision ${newest.view.revision} ${trouble.words.unchanged}`;
+  if (causes.length > 0) return undefined;
+  return { refused: `revision ${newest.view.revision} ${trouble.words.unchanged}`, isUnrelated: true };
 }
 
 /**
@@ -140,7 +143,7 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   const uids = new Set(newest.map(({ view }) => view.uid));
   const own = pods.filter((pod) => pod.owner && uids.has(pod.owner.uid));
   const refused = notSince(facts, newest, own) ?? notByChange(trouble, now, before);
-  if (refused) return { refused };
+  if (refused) return refused;
   // A pod that crashes after a minute looks healthy for a minute, each time.
   const livedMs = longestUptimeMs(own.flatMap(({ containers }) => containers));
   const wellMs = longest(newest, (one) => healthyMs(one, facts));
@@ -154,13 +157,27 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   return { revision: before.view.revision, from: now.view.revision, ranMs };
 }
 
+const wayBack = ({ rollout }: Scene, { history, config, nowMs }: DeriveDeps, trouble: RevisionTrouble): WayBack =>
+  proposeUndo({ workload: rollout, history, stableForMs: config.recovery.stableFor, nowMs, trouble });
+
 /**
  * The undo of the newest rollout, if that brought this trouble and the revision before was healthy; otherwise the
  * reason why not.
  */
-export function undoFix({ rollout }: Scene, { history, config, nowMs }: DeriveDeps, trouble: RevisionTrouble): Fix {
-  const way = proposeUndo({ workload: rollout, history, stableForMs: config.recovery.stableFor, nowMs, trouble });
-  if ('refused' in way) return way;
+export function undoFix(scene: Scene, deps: DeriveDeps, trouble: RevisionTrouble): Fix {
+  const way = wayBack(scene, deps, trouble);
+  return 'refused' in way ? { refused: way.refused } : undoTo(scene, way);
+}
+
+/** The same beside other fixes: empty if the trouble has nothing to do with a rollout. */
+export function undoFixes(scene: Scene, deps: DeriveDeps, trouble: RevisionTrouble): Fix[] {
+  if (lastTwo(scene.rollout.revisions).previous.length === 0) return [];
+  const way = wayBack(scene, deps, trouble);
+  if ('refused' in way) return way.isUnrelated ? [] : [{ refused: way.refused }];
+  return [undoTo(scene, way)];
+}
+
+function undoTo({ rollout }: Scene, way: { revision: number; ranMs: number }): Fix {
   const { metadata, kind: named } = rollout.object;
   const kind = named as RolledOutKind; // only these keep revisions
   const older = rollout.revisions.find(({ view }) => view.revision === way.revision)!;
@@ -172,10 +189,6 @@ export function undoFix({ rollout }: Scene, { history, config, nowMs }: DeriveDe
     why: `Revision ${way.revision} was seen healthy for ${spokenDuration(way.ranMs)}; ${pods}.`,
   };
 }
-
-/** The same as a list: empty for a workload that has no other revision, about which there is nothing to explain. */
-export const undoFixes = (scene: Scene, deps: DeriveDeps, trouble: RevisionTrouble): Fix[] =>
-  lastTwo(scene.rollout.revisions).previous.length > 0 ? [undoFix(scene, deps, trouble)] : [];
 
 /**
  * A class that says more about the cause does not hide the undo of a rollout that missed its deadline. Pods of the
