@@ -129,7 +129,7 @@ const mostRead = 5;
  */
 async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entry[]> {
   const { namespace = '' } = object.metadata;
-  const names = namesIn(object).slice(0, mostRead);
+  const names = configMapsOf(object).slice(0, mostRead);
   const found: Entry[] = [];
   for (const name of names) {
     const config = await reader.get<KubeObject>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden('forbidden'));
@@ -140,8 +140,8 @@ async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entr
   return found;
 }
 
-/** The names from a workload's pod template, a CronJob's, or a pod itself. */
-function namesIn(object: KubeObject): string[] {
+/** The names of the ConfigMaps in a workload's pod template, a CronJob's, or a pod itself. */
+export function configMapsOf(object: KubeObject): string[] {
   const spec = specIn(object);
   const job = obj(obj(spec['jobTemplate'])['spec']);
   const templates = [obj(spec['template']), obj(job['template']), { spec }] as PodTemplate[];

@@ -139,11 +139,11 @@ export function proposeUndo(facts: UndoFacts): WayBack {
   const [now, before] = [newest[0], previous[0]];
   if (!now) return { refused: `no revision to go back to: ${kept(workload.object.kind)}` };
   if (!before) return { refused: 'this is its first revision, there is none to go back to' };
-  if (deployment?.paused) return { refused: 'the rollout is paused, somebody is at work on it' };
   const uids = new Set(newest.map(({ view }) => view.uid));
   const own = pods.filter((pod) => pod.owner && uids.has(pod.owner.uid));
   const refused = notSince(facts, newest, own) ?? notByChange(trouble, now, before);
   if (refused) return refused;
+  if (deployment?.paused) return { refused: 'the rollout is paused, somebody is at work on it' };
   // A pod that crashes after a minute looks healthy for a minute, each time.
   const livedMs = longestUptimeMs(own.flatMap(({ containers }) => containers));
   const wellMs = longest(newest, (one) => healthyMs(one, facts));
