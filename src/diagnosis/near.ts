@@ -38,12 +38,14 @@ function selects(selector: unknown, labels: Readonly<Record<string, unknown>>): 
 /** The last change by a person or a tool; a controller that keeps a status is not one. */
 function changeOf(object: KubeObject, kind: string, fields: readonly string[], isTheirs: boolean): NearChange {
   const createdAtMs = timeMs(object.metadata.creationTimestamp);
-  const [writer] = fields
-    .flatMap((field) => lastWriterOf(object, [field]) ?? [])
-    .sort((a, b) => b.atMs - a.atMs);
+  const [writer] = fields.flatMap((field) => lastWriterOf(object, [field]) ?? []).sort((a, b) => b.atMs - a.atMs);
   const by = writer ? ` (${writer.by})` : '';
   const what = writer && writer.atMs > createdAtMs + 1_000 ? 'edited' : 'created';
-  return { atMs: Math.max(writer?.atMs ?? 0, createdAtMs), text: `${kind} ${object.metadata.name} ${what}${by}`, isTheirs };
+  return {
+    atMs: Math.max(writer?.atMs ?? 0, createdAtMs),
+    text: `${kind} ${object.metadata.name} ${what}${by}`,
+    isTheirs,
+  };
 }
 
 async function readAll(reader: Reader, namespace: string, kind: Kind): Promise<KubeObject[] | 'forbidden'> {

@@ -78,13 +78,11 @@ export async function sandboxFailedCase(subject: Subject, deps: DeriveDeps): Pro
   );
   const { messages, concerned } = await readStarting(scene, subject.namespace, sandboxReasons);
   const all = [...new Set([...stuck, ...concerned])];
-  return caseOf(
-    scene,
-    [...words, ...messages.map(sandboxInWords)],
-    all,
-    'the node cannot set up its pods',
-    [...undoFixes(scene, deps, notCreated), stuckPodFix(scene, all), ...stuckRolloutFix(scene, deps)],
-  );
+  return caseOf(scene, [...words, ...messages.map(sandboxInWords)], all, 'the node cannot set up its pods', [
+    ...undoFixes(scene, deps, notCreated),
+    stuckPodFix(scene, all),
+    ...stuckRolloutFix(scene, deps),
+  ]);
 }
 
 export async function volumeStuckCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {

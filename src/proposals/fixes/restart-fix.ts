@@ -39,7 +39,8 @@ function whyNot({ workload, pods }: Scene, nowMs: number): string | undefined {
 /** It became unready after its container had started: so it was ready in between. */
 const wasReady = ({ pod }: PodFacts): boolean =>
   pod.containers.some(
-    ({ runningSinceMs = 0, ready }) => !ready && runningSinceMs > 0 && (pod.unreadySinceMs ?? 0) > runningSinceMs + 1_000,
+    ({ runningSinceMs = 0, ready }) =>
+      !ready && runningSinceMs > 0 && (pod.unreadySinceMs ?? 0) > runningSinceMs + 1_000,
   );
 
 /** What pods that never were ready will not answer after a restart either. */
@@ -70,7 +71,9 @@ function changedNear({ changes: [change], unread }: Near): string | undefined {
   if (change) return `${change.text} in the last hour, which a restart does not change`;
   // ConfigMaps are not readable by default, and the sentence of the fix says so.
   const unknown = unread.filter((kind) => kind !== 'ConfigMaps');
-  return unknown.length > 0 ? `${unknown.join(' and ')} may not be read, so what changed near it is not known` : undefined;
+  return unknown.length > 0
+    ? `${unknown.join(' and ')} may not be read, so what changed near it is not known`
+    : undefined;
 }
 
 /**
@@ -81,10 +84,7 @@ export function restartFix(scene: Scene, deps: DeriveDeps, near: Near, probes: r
   const { kind, metadata } = scene.workload.object;
   if (!isRestartable(kind)) return { refused: `a ${kind ?? 'workload'} is not restarted by a tap` };
   const refused =
-    whyNot(scene, deps.nowMs) ??
-    probeAsksInVain(scene, probes) ??
-    broughtByRollout(scene, deps) ??
-    changedNear(near);
+    whyNot(scene, deps.nowMs) ?? probeAsksInVain(scene, probes) ?? broughtByRollout(scene, deps) ?? changedNear(near);
   if (refused) return { refused };
   const { name, uid } = metadata;
   const pods = replacedInWords(kind, scene.workload.object);

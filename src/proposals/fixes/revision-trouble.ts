@@ -140,7 +140,10 @@ export const failingProbe: RevisionTrouble = {
 };
 
 /** Only Events show what such a pod waits for: `waits` selects the pods that they are about. */
-export const stuckVolume = (kind: 'VolumeStuck' | 'StorageFailed', waits: (pod: PodView) => boolean): RevisionTrouble => ({
+export const stuckVolume = (
+  kind: 'VolumeStuck' | 'StorageFailed',
+  waits: (pod: PodView) => boolean,
+): RevisionTrouble => ({
   kind,
   has: (pod) => isLiving(pod) && waits(pod),
   hadBefore: (pod) => isLiving(pod) && waits(pod),

@@ -110,7 +110,9 @@ const memoryLimitOf = (resources: Raw): number =>
   quantity(String(obj(resources['limits'])['memory'] ?? '')) ?? Number.POSITIVE_INFINITY;
 
 const hostPortsOf = (container: Raw): unknown[] =>
-  arr(container['ports']).flatMap(({ hostPort, hostIP, protocol }) => (hostPort ? [{ hostPort, hostIP, protocol }] : []));
+  arr(container['ports']).flatMap(({ hostPort, hostIP, protocol }) =>
+    hostPort ? [{ hostPort, hostIP, protocol }] : [],
+  );
 
 /** Troubles of single containers: what changed in another one cannot have brought them. */
 const ofContainers: ReadonlySet<RolloutTroubleKind> = new Set(['OOMKilled', 'ImagePull']);

@@ -110,8 +110,7 @@ function notSince(
   const hadBefore = isAboutRefusals
     ? revisions.some((one) => !newest.includes(one) && isRefused(one))
     : pods.some((pod) => !own.includes(pod) && trouble.hadBefore(pod, nowMs));
-  if (hadBefore)
-    return { refused: `pods of an older revision ${before}, so revision ${revision} did not bring it` };
+  if (hadBefore) return { refused: `pods of an older revision ${before}, so revision ${revision} did not bring it` };
   const hasIt = isAboutRefusals ? newest.some(isRefused) : own.some((pod) => trouble.has(pod, nowMs));
   return hasIt ? undefined : { refused: none, isUnrelated: true };
 }

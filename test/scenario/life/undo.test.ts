@@ -93,16 +93,22 @@ describe('what the newest revision brought', { concurrency: 3 }, () => {
     assert.equal(await available(world, 'checkout'), true);
   });
 
-  for (const kind of ['StatefulSet', 'DaemonSet'] as const)
-    test(`a ${kind} whose new pods find no node: the undo is offered, and it recovers`, async (t) => {
-      const world = await aWorld(t);
+  const sets = [
+    { kind: 'StatefulSet', replicas: 3, nodes: 2 },
+    { kind: 'StatefulSet', replicas: 1, nodes: 2 },
+    { kind: 'DaemonSet', replicas: 2, nodes: 2 },
+    { kind: 'DaemonSet', replicas: 1, nodes: 1 },
+  ] as const;
+  for (const { kind, replicas, nodes } of sets)
+    test(`a ${kind} of ${replicas} whose new pods find no node: the undo is offered, and it recovers`, async (t) => {
+      const world = await aWorld(t, { nodes });
       world.start();
       await world.apply(kind, {
         apiVersion: 'apps/v1',
         kind,
         metadata: { name: 'db' },
         spec: {
-          ...(kind === 'StatefulSet' && { replicas: 3, serviceName: 'db' }),
+          ...(kind === 'StatefulSet' && { replicas, serviceName: 'db' }),
           selector: { matchLabels: { app: 'db' } },
           template: {
             metadata: { labels: { app: 'db' } },

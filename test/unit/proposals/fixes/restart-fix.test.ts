@@ -71,7 +71,7 @@ test('a restart says whom it helps, and how many pods it replaces how', async ()
     const shop = aRollout({ pods, deployment: { spec: { replicas, ...(strategy && { strategy }) } } });
     return (await shop.ask('ProbeFailing'))!.rationale;
   };
-  const begins = 
+  const begins =
     'The new pods run the same version, which helps if pods hang, not if a dependency is down. Nothing near them changed in the last hour.';
   const ends = 'Nothing to put back: the new pods run what the old ones ran.';
   const rolling = (maxUnavailable: number | string) => ({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable } });
@@ -100,8 +100,7 @@ const refused8081 = 'Get "http://10.0.0.7:8081/": dial tcp 10.0.0.7:8081: connec
 const readyBefore: PodState = {
   status: { conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-11-16T03:10:00Z' }] },
 };
-const never =
-  'its pods were never ready, and the probe asks for what they do not serve: new pods would not either';
+const never = 'its pods were never ready, and the probe asks for what they do not serve: new pods would not either';
 const probesInVain: { name: string; message: string; pods?: PodState[]; want: string }[] = [
   { name: 'a port that nobody listens on', message: refused8081, want: never },
   { name: 'HTTPS of an HTTP server', message: 'Get "https://10.0.0.7:8080/": http: server gave HTTP response to HTTPS client', want: never },
@@ -136,7 +135,9 @@ for (const { name, kind, object, want } of nearby)
       pods: [{}, {}, {}],
       before: { envFrom: [{ configMapRef: { name: 'web' } }] },
       after: { envFrom: [{ configMapRef: { name: 'web' } }] },
-      deployment: { metadata: { creationTimestamp: longAgo, annotations: { 'deployment.kubernetes.io/revision': '2' } } },
+      deployment: {
+        metadata: { creationTimestamp: longAgo, annotations: { 'deployment.kubernetes.io/revision': '2' } },
+      },
     });
     for (const set of ['web-1', 'web-2'])
       shop.server.change('ReplicaSet', 'shop', set, { metadata: { creationTimestamp: longAgo } });
@@ -154,7 +155,10 @@ const forbidding = (what: string): Parameters<ReturnType<typeof aRollout>['serve
 const unreadable: { kind: string; want: RegExp }[] = [
   { kind: 'NetworkPolicy', want: /^NetworkPolicies may not be read, so what changed near it is not known$/ },
   { kind: 'Service', want: /^Services may not be read, so what changed near it is not known$/ },
-  { kind: 'ConfigMap', want: /Nothing near them changed in the last hour, as far as may be read \(not its ConfigMaps\)\./ },
+  {
+    kind: 'ConfigMap',
+    want: /Nothing near them changed in the last hour, as far as may be read \(not its ConfigMaps\)\./,
+  },
 ];
 for (const { kind, want } of unreadable)
   test(`what changed near its pods may not be read: ${kind}`, async () => {

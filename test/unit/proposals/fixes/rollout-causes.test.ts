@@ -87,7 +87,9 @@ const others: { name: string; before?: PodTemplate; after: PodTemplate; want: st
 ]; // prettier-ignore
 for (const { name, before = template(), after, want } of others)
   test(`two templates differ in ${name}`, () => {
-    const said = differencesOf(before, after).map(({ path, container }) => path + (container ? ` of ${container}` : ''));
+    const said = differencesOf(before, after).map(
+      ({ path, container }) => path + (container ? ` of ${container}` : ''),
+    );
     assert.deepEqual(said, want);
   });
 
