@@ -65,6 +65,10 @@ export interface ContainerFacts {
   memoryLimit: string;
   /** Its termination message, if that is not simply its log. */
   lastWords: string;
+  /** What the kubelet recorded of its end, whoever wrote it; may be its log, which must not be shown. */
+  ending: string;
+  /** The program that it is told to run, if its template says so: a path or a name, never its arguments. */
+  program: string;
 }
 
 export interface PodFacts {
@@ -122,7 +126,22 @@ function containerFacts(state: ContainerView, spec: Raw, status: Raw): Container
     image: str(spec['image']) || str(status['image']),
     memoryLimit: String(obj(obj(spec['resources'])['limits'])['memory'] ?? ''),
     lastWords: isLog ? '' : beginning(ended['message'], 2048),
+    ending: beginning(ended['message'], 4096),
+    program: programOf(spec),
   };
+}
+
+const isProgram = (word: string): boolean => /^[\w./+-]{1,80}$/.test(word);
+const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
+
+/** For `sh -c "exec shpo --serve"` that is `shpo`. A script of several commands has no single program. */
+function programOf(spec: Raw): string {
+  const words = [spec['command'], spec['args']].flatMap((list) => (Array.isArray(list) ? list.map(str) : []));
+  if (!Array.isArray(spec['command'])) return '';
+  const [first = '', flag, script = ''] = words;
+  if (!shells.has(first.slice(first.lastIndexOf('/') + 1)) || flag !== '-c') return isProgram(first) ? first : '';
+  const [, program = ''] = /^\s*(?:exec\s+)?([\w./+-]{1,80})(?:\s[^;&|`$()<>\n]*)?$/.exec(script) ?? [];
+  return program;
 }
 
 /** "Deployment/api": the workload that a person would name, as far as the pod itself shows it. */

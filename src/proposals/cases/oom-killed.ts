@@ -13,7 +13,7 @@ export async function oomKilledCase(subject: Subject, deps: DeriveDeps): Promise
   const limit = memoryLimit ? `its limit is ${memoryLimit}` : 'it has no memory limit of its own';
   const name = state?.name ?? '';
   return {
-    diagnosis: state ? `${endInWords(state)}; ${limit}` : 'a container was killed for memory',
+    diagnosis: state ? `${endInWords(worst!.container)}; ${limit}` : 'a container was killed for memory',
     changed,
     evidence: [restartsInWords(pods), ...othersInWords(pods, name), ...(worst ? await ownWords(worst, deps) : [])],
     fix: undoFix(scene, deps, memoryKill(name)),

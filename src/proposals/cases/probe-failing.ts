@@ -9,7 +9,7 @@ import type { DeriveDeps, Subject } from '../derive.ts';
 import { restartFix } from '../fixes/restart-fix.ts';
 import { failingProbe } from '../fixes/revision-trouble.ts';
 import { lastTwo, stuckRolloutFix, undoFixes } from '../fixes/undo-fix.ts';
-import { type Case, isLiving, ownWords, readScene, type Scene, someOf, worstOf } from '../scene.ts';
+import { type Case, isLiving, ownWords, readScene, type Scene, someOf, waitingForFirst, worstOf } from '../scene.ts';
 
 const isRunning = ({ containers }: PodFacts): boolean =>
   containers.some(({ state }) => state.runningSinceMs !== undefined && !state.ready);
@@ -65,6 +65,7 @@ export async function probeFailingCase(subject: Subject, deps: DeriveDeps): Prom
     changed: withNear(scene.changed, near),
     evidence: [
       ...others.slice(0, 1),
+      ...waitingForFirst(scene),
       ...(running.length > 0
         ? [`${someOf(running.length, living.length)} ${running.length === 1 ? 'runs and is' : 'run and are'} not ready`]
         : []),
