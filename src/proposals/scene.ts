@@ -5,7 +5,7 @@ import { type ContainerFacts, type PodFacts, readPods } from '../diagnosis/pods.
 import { createOnce } from '../diagnosis/readers.ts';
 import { endInWords, lastWordsInWords } from '../diagnosis/words/container-ends.ts';
 import { readRevisioned, readWorkload, type Workload } from '../diagnosis/workload.ts';
-import { isFinished } from '../health/pod.ts';
+import { isCompleted, isFinished } from '../health/pod.ts';
 import type { Reader } from '../kube/api.ts';
 import { specIn } from '../kube/raw.ts';
 import { counted } from '../lib/text.ts';
@@ -50,12 +50,22 @@ export interface Scene {
   reader: Reader;
 }
 
+/** The containers that ended or wait, or run and are not ready. */
+function failingIn(pods: readonly PodFacts[]): string[] {
+  const failing = pods.filter(isLiving).flatMap(({ containers }) => containers.filter(({ state }) => !state.ready));
+  const telling = failing.filter(
+    ({ state }) => state.ended || state.runningSinceMs !== undefined || state.waitingMessage,
+  );
+  return [...new Set(telling.filter(({ state }) => !isCompleted(state)).map(({ state }) => state.name))];
+}
+
 /** undefined if it is gone, or another object has its name. */
 export async function readScene(subject: Subject, { reader, nowMs }: DeriveDeps): Promise<Scene | undefined> {
   const once = createOnce(reader);
   const workload = await readWorkload(once, subject.namespace, subject.object);
   if (!workload) return undefined;
-  const [pods, changed] = await Promise.all([readPods(once, workload), lastChanges(once, workload, nowMs)]);
+  const pods = await readPods(once, workload);
+  const changed = await lastChanges(once, workload, nowMs, failingIn(pods));
   const rollout = workload.revisions.length > 0 ? workload : await readRevisioned(once, workload, pods);
   return { workload, rollout, pods, changed, reader: once };
 }
@@ -81,9 +91,7 @@ export function worstOf(
 /** Its log, if that is enabled. */
 export async function logWords({ pod, container }: Culprit, { logs, config }: DeriveDeps): Promise<string[]> {
   const { namespace, name } = pod.pod;
-  return logs && config.diagnosis.logs
-    ? readLogTail(logs, { namespace, pod: name, container: container.state })
-    : [];
+  return logs && config.diagnosis.logs ? readLogTail(logs, { namespace, pod: name, container: container.state }) : [];
 }
 
 /** The container's own messages: its termination message, and its log if that is enabled. */

@@ -30,7 +30,8 @@ export function startInWords(message: string): string {
   if (isOtherArchitecture(message)) return otherArchitecture;
   const [, program, why] = /exec: "([^"\n]{1,120})": (?:stat [^:\n]{1,200}: )?([^\n]{1,200})/.exec(message) ?? [];
   if (program !== undefined) return line(`exec: "${program}": ${why}`, 240);
-  const layers = /^.*(?:unable to start container process|OCI runtime create failed|failed to create shim task|failed to create containerd task): /s;
+  const layers =
+    /^.*(?:unable to start container process|OCI runtime create failed|failed to create shim task|failed to create containerd task): /s;
   return line(message.replace(layers, ''), 240);
 }
 

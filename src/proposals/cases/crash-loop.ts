@@ -51,7 +51,12 @@ export async function crashLoopCase(subject: Subject, deps: DeriveDeps): Promise
   return {
     diagnosis: why.join('; ') || 'a container does not stay up',
     changed,
-    evidence: [restartsInWords(pods), ...waitingForFirst(scene), ...othersInWords(pods, worst?.container.state.name ?? ''), ...words],
+    evidence: [
+      restartsInWords(pods),
+      ...waitingForFirst(scene),
+      ...othersInWords(pods, worst?.container.state.name ?? ''),
+      ...words,
+    ],
     fix: undoFix(scene, deps, crash),
     orElse: crashingPodFix(scene, deps),
   };

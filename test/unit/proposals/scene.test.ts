@@ -113,3 +113,28 @@ test('several containers that end are all named, the worst in the diagnosis', as
     'container proxy exits 139 (segmentation fault, SIGSEGV) after 20 s, 1 restart',
   ]);
 });
+
+test('a StatefulSet whose first pod is not ready says who waits for it', async () => {
+  const { server, ask } = aRollout();
+  const labels = { app: 'db' };
+  const { metadata } = server.seed('StatefulSet', 'shop', {
+    metadata: { name: 'db' },
+    spec: { replicas: 3, selector: { matchLabels: labels }, template: { metadata: { labels } } },
+  });
+  const { pod } = { pod: crashed() };
+  server.seed('Pod', 'shop', {
+    metadata: {
+      name: 'db-0',
+      labels,
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: metadata.uid, controller: true },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      containerStatuses: [{ name: 'app', ready: false, restartCount: 3, state: pod.state, lastState: pod.lastState }],
+    },
+  });
+  const evidence = (await ask('CrashLoop', {}, { kind: 'StatefulSet', name: 'db' }))!.evidence;
+  assert.deepEqual(evidence, ['3 restarts of 1 pod', '2 other pods wait until db-0 is ready']);
+});

@@ -20,7 +20,8 @@ const probes: [text: string, want: string][] = [
 ]; // prettier-ignore
 for (const [text, want] of probes) test(`a probe: ${want}`, () => assert.equal(probeInWords(text), want));
 
-const layers = 'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: ';
+const layers =
+  'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: ';
 const starts: [message: string, want: string][] = [
   [`${layers}error during container init: exec: "/bin/shpo": stat /bin/shpo: no such file or directory`, 'exec: "/bin/shpo": no such file or directory'],
   [`${layers}error during container init: exec: "shpo": executable file not found in $PATH`, 'exec: "shpo": executable file not found in $PATH'],
