@@ -65,7 +65,7 @@ export interface ContainerFacts {
   memoryLimit: string;
   /** Its termination message, if that is not simply its log. */
   lastWords: string;
-  /** What the kubelet recorded of its end, whoever wrote it; may be its log, which must not be shown. */
+  /** The kubelet's record of its end, whoever wrote it; may be its log, which must not be shown. */
   ending: string;
   /** The program that it is told to run, if its template says so: a path or a name, never its arguments. */
   program: string;
@@ -94,7 +94,19 @@ export async function readPods(reader: Reader, workload: Workload): Promise<PodF
     kind === 'Pod'
       ? [workload.object]
       : await reader.list<KubeObject>('Pod', metadata.namespace, { labelSelector: selectorOf(workload) });
-  return raws.filter((raw) => known.has(raw.metadata.uid)).flatMap((raw) => podFacts(raw) ?? []);
+  const all = raws.filter((raw) => known.has(raw.metadata.uid)).flatMap((raw) => podFacts(raw) ?? []);
+  return all.map((facts) => withPrograms(facts, workload));
+}
+
+/** A list of pods does not keep their commands (kube/bounds.ts), but the template that they were made of has them. */
+function withPrograms(facts: PodFacts, { object, revisions }: Workload): PodFacts {
+  const job = obj(obj(specIn(object)['jobTemplate'])['spec']);
+  const revision = revisions.find(({ view }) => view.uid === facts.pod.owner?.uid);
+  const spec = obj(revision?.template.spec ?? obj(specIn(object)['template'] ?? job['template'])['spec']);
+  const specs = [...arr(spec['initContainers']), ...arr(spec['containers'])];
+  const programIn = (name: string): string => programOf(specs.find((one) => one['name'] === name) ?? {});
+  const containers = facts.containers.map((one) => ({ ...one, program: one.program || programIn(one.state.name) }));
+  return { ...facts, containers };
 }
 
 /** Pure. */

@@ -67,7 +67,7 @@ const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-reader', 'autoscaling', ['horizontalpodautoscalers'], read),
   cluster('tapfix-reader', 'storage.k8s.io', ['storageclasses'], read),
   cluster('tapfix-reader', 'policy', ['poddisruptionbudgets'], read),
-  // What changed near pods that fail their health checks: only asked when that happens, never watched.
+  // Changes near pods that fail their health checks: only asked when that happens, never watched.
   cluster('tapfix-reader', '', ['services'], ['get', 'list']),
   cluster('tapfix-reader', 'networking.k8s.io', ['networkpolicies'], ['get', 'list']),
   cluster('tapfix-reader', group, ['remediations'], read),

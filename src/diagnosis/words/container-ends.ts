@@ -35,7 +35,7 @@ export function startInWords(message: string): string {
   return line(message.replace(layers, ''), 240);
 }
 
-/** What a shell says of a command that it does not find: "sh: 1: shpo: not found". */
+/** The words of a shell for a command that it does not find: "sh: 1: shpo: not found". */
 const notFound = /(?:^|: )([\w./+-]{1,80}): (?:command )?not found/m;
 
 /** The exit codes by which a shell says that it could not run a command. */

@@ -9,7 +9,7 @@ import type { RolloutTroubleKind } from '../fixes/rollout-causes.ts';
 import { undoFixes } from '../fixes/undo-fix.ts';
 import { type Case, type Fix, readScene, type Scene } from '../scene.ts';
 
-/** Who refuses decides what a rollout must have changed to be to blame. */
+/** The refuser decides what a rollout must have changed to be to blame. */
 export function refusalKindOf({ by, why }: Denial): RolloutTroubleKind {
   if (by === 'a LimitRange') return 'CreateRejected by a LimitRange';
   if (by.startsWith('Pod Security')) return 'CreateRejected by Pod Security';

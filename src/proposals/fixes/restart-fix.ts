@@ -43,7 +43,7 @@ const wasReady = ({ pod }: PodFacts): boolean =>
       !ready && runningSinceMs > 0 && (pod.unreadySinceMs ?? 0) > runningSinceMs + 1_000,
   );
 
-/** What pods that never were ready will not answer after a restart either. */
+/** Messages of probes that pods which never were ready will not pass after a restart either. */
 const asksInVain = /connection refused|server gave HTTP response to HTTPS client|malformed HTTP response|tls: |statuscode: 4(?!08|29)\d\d|does not implement the grpc health protocol|executable file not found|no such file or directory/; // prettier-ignore
 
 /** Why the probe itself, and not a hanging pod, is the likely cause. */

@@ -30,7 +30,7 @@ export type RolloutTroubleKind =
   | 'CreateRejected by a rule'
   | 'CreateRejected by nobody';
 
-/** What the program itself is and is given. */
+/** The program itself, and the settings that it is given. */
 const program = ['container', 'container.image', 'container.command', 'container.args', 'container.env', 'container.envFrom']; // prettier-ignore
 const files = ['volumes', 'container.volumeMounts'];
 const resources = ['container', 'container.requests', 'container.limits', 'resources'];

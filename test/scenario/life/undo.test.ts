@@ -25,12 +25,38 @@ interface Row {
 }
 
 const brought: Row[] = [
-  { name: 'a node selector that no node has', breaks: (world) => change(world, { nodeSelector: { disk: 'ssd' } }), why: /does not match the pod's node selector|do not match the pod's node selector/ },
-  { name: 'a request that no node can hold', breaks: (world) => change(world, app({ resources: { requests: { cpu: '64' } } })), why: /too little cpu/ },
-  { name: 'a ServiceAccount that does not exist', breaks: (world) => change(world, { serviceAccountName: 'shop-api' }), why: /ServiceAccount shop-api does not exist/ },
-  { name: 'pods that never become ready', breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'), why: /readiness probe/ },
-  { name: 'four pods that never become ready', replicas: 4, breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'), why: /readiness probe/ },
-  { name: 'one pod that never becomes ready', replicas: 1, breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'), why: /readiness probe/ },
+  {
+    name: 'a node selector that no node has',
+    breaks: (world) => change(world, { nodeSelector: { disk: 'ssd' } }),
+    why: /does not match the pod's node selector|do not match the pod's node selector/,
+  },
+  {
+    name: 'a request that no node can hold',
+    breaks: (world) => change(world, app({ resources: { requests: { cpu: '64' } } })),
+    why: /too little cpu/,
+  },
+  {
+    name: 'a ServiceAccount that does not exist',
+    breaks: (world) => change(world, { serviceAccountName: 'shop-api' }),
+    why: /ServiceAccount shop-api does not exist/,
+  },
+  {
+    name: 'pods that never become ready',
+    breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'),
+    why: /readiness probe/,
+  },
+  {
+    name: 'four pods that never become ready',
+    replicas: 4,
+    breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'),
+    why: /readiness probe/,
+  },
+  {
+    name: 'one pod that never becomes ready',
+    replicas: 1,
+    breaks: (world) => rollOut(world, 'checkout', 'shop/app:2-unready'),
+    why: /readiness probe/,
+  },
   {
     name: 'a crash, and a restart after it that changed nothing',
     async breaks(world) {
@@ -51,7 +77,7 @@ const brought: Row[] = [
     why: /container app exits 1/,
     toRevision: 2,
   },
-]; // prettier-ignore
+];
 
 const approved = async (world: World): Promise<{ toRevision: number }> => {
   await world.until('a button', () => world.phone.has(/Approve undo/), 900_000);

@@ -34,7 +34,8 @@ test('a stuck rollout names the init container that does not end, its program, a
       ],
     },
   });
-  const said = async (pod: object) => (await aRollout({ after: typo, pods: [pod] }).ask('RolloutStuck'))!.diagnosis;
+  const said = async (pod: { spec: object }) =>
+    (await aRollout({ after: typo, afterSpec: pod.spec, pods: [pod] }).ask('RolloutStuck'))!.diagnosis;
   const begins = 'rollout 2 missed its deadline of 10 min: 0 of 1 new pods available; init container wait-for-db';
   assert.equal(await said(running('wait-for-db')), `${begins} has not ended for 8 min`);
   assert.equal(
