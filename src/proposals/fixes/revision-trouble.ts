@@ -55,7 +55,7 @@ export const memoryKill = (container: string): RevisionTrouble => ({
     before: 'are killed for memory as well',
     none: 'no pod of it is killed for memory at the moment',
     noun: 'memory',
-    unchanged: `changed neither what ${container} runs nor lowered its memory limit`,
+    unchanged: `neither changed what ${container} runs nor lowered its memory limit`,
   },
 });
 

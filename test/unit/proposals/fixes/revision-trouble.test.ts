@@ -124,7 +124,7 @@ const cases: { class: string; name: string; options: RolloutOptions; want: strin
     class: 'OOMKilled',
     name: 'the limit was raised',
     options: { before: limit('32Mi'), after: limit('64Mi'), pods: [killed()] },
-    want: 'revision 2 changed neither what app runs nor lowered its memory limit',
+    want: 'revision 2 neither changed what app runs nor lowered its memory limit',
   },
   {
     class: 'OOMKilled',
@@ -141,7 +141,7 @@ const cases: { class: string; name: string; options: RolloutOptions; want: strin
       afterSpec: { initContainers: [{ name: 'init', image: 'shop/init:2' }] },
       pods: [killed()],
     },
-    want: 'revision 2 changed neither what app runs nor lowered its memory limit',
+    want: 'revision 2 neither changed what app runs nor lowered its memory limit',
   },
   {
     class: 'OOMKilled',
