@@ -1,8 +1,8 @@
 import { autoscalerTroubles } from '../health/cluster.ts';
 import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
-import { num, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
+import { arr, num, obj, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
+import { isKnownKind, type Kind } from '../kube/resources.ts';
 import { viewAutoscaler } from '../kube/views.ts';
-import { iso } from '../lib/clock.ts';
 import { line } from '../lib/text.ts';
 
 const apis: Readonly<Record<string, string>> = {
@@ -52,8 +52,10 @@ export function blindInWords(message: string): string {
 
 interface AutoscalerFacts {
   object: KubeObject;
-  /** The values that it cannot read, and since when. */
+  /** The values that it cannot read. */
   why: string;
+  /** Since when; 0 if nobody knows. */
+  sinceMs: number;
   /** "Deployment web" */
   target: string;
   /** The current number of replicas, and the bounds. */
@@ -61,6 +63,29 @@ interface AutoscalerFacts {
 }
 
 const targetOf = (object: KubeObject): Raw => obj(specIn(object)['scaleTargetRef']);
+
+const missingValues = /did not receive metrics for (?:targeted|any ready) pods/;
+
+/** A pod without a request has no utilization, however ready it is: then it is not the metrics that are missing. */
+async function whyBlind(reader: Reader, namespace: string, autoscaler: KubeObject, message: string): Promise<string> {
+  const words = blindInWords(message);
+  const metric = metricIn(message);
+  if (!missingValues.test(message) || !['cpu', 'memory'].includes(metric)) return words;
+  const { kind, name } = targetOf(autoscaler);
+  if (!isKnownKind(str(kind))) return words;
+  const target = await reader.get<KubeObject>({ kind: str(kind) as Kind, namespace, name: str(name) });
+  const spec = obj(obj(target && specIn(target)['template'])['spec']);
+  const asking = (container: Raw): boolean => {
+    const { requests, limits } = obj(container['resources']);
+    return obj(requests)[metric] !== undefined || obj(limits)[metric] !== undefined; // a limit is a request as well
+  };
+  if (!target || asking(spec)) return words;
+  const without = arr(spec['containers']).filter((container) => !asking(container));
+  if (without.length === 0) return words;
+  const names = without.map((container) => str(container['name'])).join(', ');
+  const whose = without.length === arr(spec['containers']).length ? 'no container asks for' : `${names} asks for no`;
+  return `it cannot read ${metric}: ${whose} ${metric}`;
+}
 
 /** undefined if it is gone, or another one has its name. */
 export async function readAutoscaler(
@@ -73,12 +98,12 @@ export async function readAutoscaler(
   const view = viewAutoscaler(object);
   const [trouble] = view ? autoscalerTroubles(view) : [];
   const condition = [view?.scalingActive, view?.ableToScale].find((one) => one && one.message === trouble?.message);
-  const since = condition && condition.sinceMs > 0 ? `, since ${iso(condition.sinceMs)}` : '';
   const { minReplicas, maxReplicas } = specIn(object);
   const now = num(statusIn(object)['currentReplicas']);
   return {
     object,
-    why: trouble ? `${blindInWords(trouble.message)}${since}` : '',
+    why: trouble ? await whyBlind(reader, namespace, object, trouble.message) : '',
+    sinceMs: condition?.sinceMs ?? 0,
     target: `${str(targetOf(object)['kind'])} ${str(targetOf(object)['name'])}`,
     replicas: `stays at ${now} (it may have ${num(minReplicas, 1)} to ${num(maxReplicas)})`,
   };

@@ -2,10 +2,11 @@ import { ifForbidden, type KubeObject, type ManagedFields, type Reader } from '.
 import { num, obj, specIn, str, timeMs } from '../kube/raw.ts';
 import type { PodTemplate } from '../kube/views.ts';
 import { iso } from '../lib/clock.ts';
+import { sameValue } from '../lib/hash.ts';
 import { cut } from '../lib/text.ts';
 import { readEvents } from './events.ts';
 import { referencesIn } from './words/references.ts';
-import { templateChanges } from './words/template-changes.ts';
+import { byHand, templateChanges } from './words/template-changes.ts';
 import { type Past, readControllerRevisions, type Workload } from './workload.ts';
 
 /*
@@ -129,7 +130,7 @@ const mostRead = 5;
  */
 async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entry[]> {
   const { namespace = '' } = object.metadata;
-  const names = namesIn(object).slice(0, mostRead);
+  const names = configMapsOf(object).slice(0, mostRead);
   const found: Entry[] = [];
   for (const name of names) {
     const config = await reader.get<KubeObject>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden('forbidden'));
@@ -140,8 +141,8 @@ async function readConfigEdits(reader: Reader, object: KubeObject): Promise<Entr
   return found;
 }
 
-/** The names from a workload's pod template, a CronJob's, or a pod itself. */
-function namesIn(object: KubeObject): string[] {
+/** The names of the ConfigMaps in a workload's pod template, a CronJob's, or a pod itself. */
+export function configMapsOf(object: KubeObject): string[] {
   const spec = specIn(object);
   const job = obj(obj(spec['jobTemplate'])['spec']);
   const templates = [obj(spec['template']), obj(job['template']), { spec }] as PodTemplate[];
@@ -156,8 +157,16 @@ function editOfConfig(config: KubeObject): Entry | undefined {
   return { atMs: writer.atMs, text: `ConfigMap ${config.metadata.name} edited (${writer.by})` };
 }
 
-/** Recent changes of a workload, and of the ConfigMaps that it needs if they may be read. */
-export async function lastChanges(reader: Reader, workload: Workload, nowMs: number): Promise<string[]> {
+/**
+ * Recent changes of a workload, and of the ConfigMaps that it needs if they may be read. `failing`: the containers whose
+ * changes matter most.
+ */
+export async function lastChanges(
+  reader: Reader,
+  workload: Workload,
+  nowMs: number,
+  failing: readonly string[] = [],
+): Promise<string[]> {
   const { object, revisions } = workload;
   const known = revisions.map(({ view, template }) => ({
     revision: view.revision,
@@ -165,9 +174,11 @@ export async function lastChanges(reader: Reader, workload: Workload, nowMs: num
     template,
   }));
   const pasts = known.length > 0 ? known : await readControllerRevisions(reader, object);
-  const rollout = rolloutOf(object, pasts);
+  const rollout = rolloutOf(object, pasts, failing);
+  // Whoever changes something and then restarts it must not hide what was changed.
+  const beforeRestart = isRestart(pasts) ? rolloutOf(object, pasts.slice(1), failing) : undefined;
   const [scale, configs] = await Promise.all([scaleOf(reader, workload, nowMs), readConfigEdits(reader, object)]);
-  return inWords([rollout, scale, editOf(object, [rollout, scale]), ...configs], nowMs);
+  return inWords([rollout, beforeRestart, scale, editOf(object, [rollout, scale]), ...configs], nowMs);
 }
 
 interface Entry {
@@ -190,17 +201,26 @@ export function inWords(found: readonly (Entry | undefined)[], nowMs: number): s
 const onePassMs = 120_000;
 
 /** Pure. "rollout 42 (kubectl-set): app image 1.41 → 1.42"; undefined if there was only ever one revision. */
-export function rolloutOf(object: KubeObject, [newest, previous]: readonly Past[]): Entry | undefined {
+export function rolloutOf(
+  object: KubeObject,
+  [newest, previous]: readonly Past[],
+  failing: readonly string[] = [],
+): Entry | undefined {
   if (!newest || !previous) return undefined;
   const writer = lastWriterOf(object, ['spec', 'template']);
   // An undo reuses an old revision: the time of its creation says nothing about this rollout.
   const isTakenUp = newest.createdAtMs <= previous.createdAtMs;
   const isItsWriter = writer && (isTakenUp || Math.abs(writer.atMs - newest.createdAtMs) <= onePassMs);
   const atMs = (isTakenUp && writer?.atMs) || newest.createdAtMs;
-  const changes = templateChanges(previous.template, newest.template);
+  const changes = templateChanges(previous.template, newest.template, failing);
   const what = changes.length > 0 ? changes.join(', ') : 'pod template changed';
   return { atMs, text: `rollout ${newest.revision}${isItsWriter ? ` (${writer.by})` : ''}: ${what}` };
 }
+
+const isRestart = ([newest, previous]: readonly Past[]): boolean =>
+  newest !== undefined &&
+  previous !== undefined &&
+  sameValue(templateChanges(previous.template, newest.template), [byHand]);
 
 /** "scaled 2 → 6 (kubectl)"; only its Events know how many there were before, for an hour. */
 async function scaleOf(reader: Reader, workload: Workload, nowMs: number): Promise<Entry | undefined> {

@@ -28,7 +28,7 @@ export function jobInWords(facts: JobFacts): string {
   const [spec, status] = [specIn(facts.job), statusIn(facts.job)];
   const { reason, message } = failureOf(facts.job) ?? {};
   const culprit = culpritOf(facts);
-  const how = culprit ? `: ${endInWords(culprit.container.state)}` : '';
+  const how = culprit ? `: ${endInWords(culprit.container)}` : '';
   const tries = num(status['failed']);
   switch (reason) {
     case 'DeadlineExceeded':

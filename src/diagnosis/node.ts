@@ -1,8 +1,7 @@
 import { isFinished } from '../health/pod.ts';
 import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
-import { arr, type Raw, specIn, statusIn, str, timeMs } from '../kube/raw.ts';
+import { arr, conditionIn, type Raw, specIn, statusIn, str } from '../kube/raw.ts';
 import { viewPod } from '../kube/views.ts';
-import { iso } from '../lib/clock.ts';
 import { counted, line } from '../lib/text.ts';
 import { workloadOf } from './pods.ts';
 
@@ -13,7 +12,7 @@ const pressures: Readonly<Record<string, string>> = {
   NetworkUnavailable: 'has no network',
 };
 
-/** Pure. "kubelet stopped posting its status at 03:11:20Z; the node is short of disk" */
+/** Pure. "kubelet has stopped posting its status; the node is short of disk" */
 function nodeInWords(node: KubeObject): string {
   const conditions = arr(statusIn(node)['conditions']);
   const isTrue = (type: string): boolean => conditions.some((one) => one['type'] === type && one['status'] === 'True');
@@ -25,13 +24,11 @@ function nodeInWords(node: KubeObject): string {
 }
 
 function readyInWords(ready: Raw | undefined): string {
-  const sinceMs = timeMs(ready?.['lastTransitionTime']);
-  const since = sinceMs > 0 ? ` since ${iso(sinceMs)}` : '';
   if (!ready) return 'the node has not reported its status yet';
-  if (ready['status'] === 'True') return `the node is ready${since}`;
-  if (ready['status'] === 'Unknown') return `kubelet has not posted its status${since}`;
+  if (ready['status'] === 'True') return 'the node is ready';
+  if (ready['status'] === 'Unknown') return 'kubelet has stopped posting its status';
   const said = line(str(ready['message']), 240);
-  return `kubelet says that it is not ready${since}${said ? `: ${said}` : ''}`;
+  return `kubelet says that it is not ready${said ? `: ${said}` : ''}`;
 }
 
 const mostNamed = 6;
@@ -50,6 +47,8 @@ export function podsOnInWords(pods: readonly { namespace: string; workload: stri
 interface NodeFacts {
   /** One or two sentences about its conditions. */
   why: string;
+  /** When it became ready, or ceased to be. */
+  turned: { atMs: number; text: string } | undefined;
   /** Namespace and workload of each pod on it; undefined when that may not be read. */
   pods: { namespace: string; workload: string }[] | undefined;
 }
@@ -58,7 +57,10 @@ interface NodeFacts {
 export async function readNode(reader: Reader, target: { name: string; uid: string }): Promise<NodeFacts | undefined> {
   const node = await reader.get<KubeObject>({ kind: 'Node', name: target.name });
   if (!node || (target.uid && node.metadata.uid !== target.uid)) return undefined;
-  return { why: nodeInWords(node), pods: await readPodsOn(reader, target.name) };
+  const { sinceMs: atMs = 0, status } = conditionIn(node, 'Ready') ?? {};
+  const turned =
+    atMs > 0 ? { atMs, text: status === 'True' ? 'node became ready' : 'node ceased to be ready' } : undefined;
+  return { why: nodeInWords(node), turned, pods: await readPodsOn(reader, target.name) };
 }
 
 async function readPodsOn(reader: Reader, name: string): Promise<NodeFacts['pods']> {

@@ -65,6 +65,10 @@ export interface ContainerFacts {
   memoryLimit: string;
   /** Its termination message, if that is not simply its log. */
   lastWords: string;
+  /** The kubelet's record of its end, whoever wrote it; may be its log, which must not be shown. */
+  ending: string;
+  /** The program that it is told to run, if its template says so: a path or a name, never its arguments. */
+  program: string;
 }
 
 export interface PodFacts {
@@ -90,7 +94,19 @@ export async function readPods(reader: Reader, workload: Workload): Promise<PodF
     kind === 'Pod'
       ? [workload.object]
       : await reader.list<KubeObject>('Pod', metadata.namespace, { labelSelector: selectorOf(workload) });
-  return raws.filter((raw) => known.has(raw.metadata.uid)).flatMap((raw) => podFacts(raw) ?? []);
+  const all = raws.filter((raw) => known.has(raw.metadata.uid)).flatMap((raw) => podFacts(raw) ?? []);
+  return all.map((facts) => withPrograms(facts, workload));
+}
+
+/** A list of pods does not keep their commands (kube/bounds.ts), but the template that they were made of has them. */
+function withPrograms(facts: PodFacts, { object, revisions }: Workload): PodFacts {
+  const job = obj(obj(specIn(object)['jobTemplate'])['spec']);
+  const revision = revisions.find(({ view }) => view.uid === facts.pod.owner?.uid);
+  const spec = obj(revision?.template.spec ?? obj(specIn(object)['template'] ?? job['template'])['spec']);
+  const specs = [...arr(spec['initContainers']), ...arr(spec['containers'])];
+  const programIn = (name: string): string => programOf(specs.find((one) => one['name'] === name) ?? {});
+  const containers = facts.containers.map((one) => ({ ...one, program: one.program || programIn(one.state.name) }));
+  return { ...facts, containers };
 }
 
 /** Pure. */
@@ -122,7 +138,22 @@ function containerFacts(state: ContainerView, spec: Raw, status: Raw): Container
     image: str(spec['image']) || str(status['image']),
     memoryLimit: String(obj(obj(spec['resources'])['limits'])['memory'] ?? ''),
     lastWords: isLog ? '' : beginning(ended['message'], 2048),
+    ending: beginning(ended['message'], 4096),
+    program: programOf(spec),
   };
+}
+
+const isProgram = (word: string): boolean => /^[\w./+-]{1,80}$/.test(word);
+const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash']);
+
+/** For `sh -c "exec shpo --serve"` that is `shpo`. A script of several commands has no single program. */
+function programOf(spec: Raw): string {
+  const words = [spec['command'], spec['args']].flatMap((list) => (Array.isArray(list) ? list.map(str) : []));
+  if (!Array.isArray(spec['command'])) return '';
+  const [first = '', flag, script = ''] = words;
+  if (!shells.has(first.slice(first.lastIndexOf('/') + 1)) || flag !== '-c') return isProgram(first) ? first : '';
+  const [, program = ''] = /^\s*(?:exec\s+)?([\w./+-]{1,80})(?:\s[^;&|`$()<>\n]*)?$/.exec(script) ?? [];
+  return program;
 }
 
 /** "Deployment/api": the workload that a person would name, as far as the pod itself shows it. */

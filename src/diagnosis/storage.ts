@@ -1,7 +1,7 @@
 import { claimTroubles } from '../health/cluster.ts';
 import { missingStorageClassIn } from '../health/event-words.ts';
 import { ifForbidden, type KubeObject, type Reader } from '../kube/api.ts';
-import { arr, obj, specIn, statusIn, str } from '../kube/raw.ts';
+import { arr, controllerOf, obj, specIn, statusIn, str } from '../kube/raw.ts';
 import { viewClaim } from '../kube/views.ts';
 import { counted, line } from '../lib/text.ts';
 import { readEvents } from './events.ts';
@@ -130,6 +130,8 @@ interface ClaimFacts {
   asks: string;
   /** Pods that cannot start without it. */
   waiting: string[];
+  /** The StatefulSet that made it from its volumeClaimTemplates, by the pod that it was made for. */
+  madeBy?: string;
 }
 
 const classOf = (claim: KubeObject): string => str(specIn(claim)['storageClassName']);
@@ -149,13 +151,20 @@ export async function readClaim(
   const view = viewClaim(object);
   const [trouble] = view ? claimTroubles(view, 'unknown', events) : [];
   const size = String(obj(obj(specIn(object)['resources'])['requests'])['storage'] ?? '');
+  const madeFor = pods.find((pod) => mounts(pod, name) && isMadeFor(name, pod));
+  const madeBy = madeFor && controllerOf(madeFor.metadata)?.name;
   return {
     object,
+    ...(madeBy !== undefined && { madeBy }),
     why: trouble ? claimInWords(trouble.message) : '',
     asks: [size, classOf(object) && `of StorageClass ${classOf(object)}`].filter(Boolean).join(' '),
     waiting: pods.filter((pod) => mounts(pod, name)).map(({ metadata }) => metadata.name),
   };
 }
+
+/** Such a claim has the name of its template before that of its pod. */
+const isMadeFor = (claim: string, { metadata }: KubeObject): boolean =>
+  controllerOf(metadata)?.kind === 'StatefulSet' && claim.endsWith(`-${metadata.name}`);
 
 const mounts = (pod: KubeObject, claim: string): boolean =>
   arr(specIn(pod)['volumes']).some((volume) => obj(volume['persistentVolumeClaim'])['claimName'] === claim);

@@ -8,6 +8,7 @@ import {
   type PodTemplate,
   type PodView,
   type ReplicaSetView,
+  setRevisionKey,
   viewDeployment,
   viewPod,
   viewReplicaSet,
@@ -26,6 +27,7 @@ export interface Past {
 
 interface Kept extends Past {
   name: string;
+  /** The name under which the history knows it (setRevisionKey), not the uid of the ControllerRevision. */
   uid: string;
 }
 
@@ -41,7 +43,8 @@ export async function readControllerRevisions(reader: Reader, object: KubeObject
     .map((one) => {
       const raw = one as unknown as Raw;
       const template = obj(obj(obj(raw['data'])['spec'])['template']) as PodTemplate;
-      const { name, uid, creationTimestamp } = one.metadata;
+      const { name, creationTimestamp } = one.metadata;
+      const uid = setRevisionKey(object.metadata.uid, template);
       return { name, uid, revision: num(raw['revision']), createdAtMs: timeMs(creationTimestamp), template };
     })
     .sort((a, b) => b.revision - a.revision);
@@ -53,7 +56,7 @@ const isOf = ({ name }: Kept, { revision }: PodFacts): boolean =>
 
 /**
  * A StatefulSet or DaemonSet in the form of a Deployment: each revision with its pods, as if it were a ReplicaSet. How
- * many pods an older revision once had is unknown: only its remaining pods count.
+ * many pods an older revision once had cannot be read: its remaining pods count, and what the history knows of it.
  */
 export async function readRevisioned(reader: Reader, workload: Workload, pods: readonly PodFacts[]): Promise<Workload> {
   const kept = await readControllerRevisions(reader, workload.object);

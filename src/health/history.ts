@@ -37,7 +37,7 @@ interface Run {
   seenMs: number;
   /** When it was last read; a watch may be silent since. */
   readAtMs: number;
-  /** Where it was seen, if this process saw it. */
+  /** Where it was seen, if this process saw it and it can be read again there. */
   place?: { namespace: string; name: string };
 }
 
@@ -132,7 +132,7 @@ export function createHistory(max = 20_000): History {
       run.desired = replicaSet.desired;
       if (replicaSet.desired > 0) run.seenMs = nowMs;
       run.readAtMs = nowMs;
-      run.place = { namespace: replicaSet.namespace, name: replicaSet.name };
+      if (replicaSet.name !== '') run.place = { namespace: replicaSet.namespace, name: replicaSet.name };
       runs.set(replicaSet.uid, run);
     },
     blind(fromMs, untilMs) {

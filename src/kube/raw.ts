@@ -11,10 +11,13 @@ export const str = (value: unknown): string => (typeof value === 'string' ? valu
 export const num = (value: unknown, otherwise = 0): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
 
-/** Returns 0 when the value is not a time: absurd and missing timestamps are both "unknown". */
+/**
+ * Returns 0 when the value is not a time: absurd and missing timestamps are both "unknown". So is 1970, which stands for
+ * "never": a kubelet writes it as the start of a container that could not be started.
+ */
 export const timeMs = (value: unknown): number => {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(ms) ? ms : 0;
+  return Number.isFinite(ms) ? Math.max(ms, 0) : 0;
 };
 
 export const strings = (value: unknown): Record<string, string> =>

@@ -32,6 +32,8 @@ const touched = {
   },
   StorageClass: { group: 'storage.k8s.io', version: 'v1', plural: 'storageclasses', namespaced: false },
   PodDisruptionBudget: { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespaced: true },
+  Service: core('services'),
+  NetworkPolicy: { group: 'networking.k8s.io', version: 'v1', plural: 'networkpolicies', namespaced: true },
   RoleBinding: { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'rolebindings', namespaced: true },
   ServiceAccount: core('serviceaccounts'),
   Remediation: { group: 'tapfix.dev', version: 'v1alpha1', plural: 'remediations', namespaced: true },

@@ -1,3 +1,4 @@
+import { hashOf } from '../lib/hash.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from './api.ts';
 import {
   arr,
@@ -81,7 +82,9 @@ function viewContainer(raw: Raw, isInit: boolean): ContainerView {
   if (state['running']) view.runningSinceMs = timeMs(running['startedAt']);
   if (ended['finishedAt']) {
     const finishedAtMs = timeMs(ended['finishedAt']);
-    const uptimeMs = Math.max(finishedAtMs - timeMs(ended['startedAt']), 0);
+    // Without a start there was no uptime, and not one of fifty-six years.
+    const startedAtMs = timeMs(ended['startedAt']) || finishedAtMs;
+    const uptimeMs = Math.max(finishedAtMs - startedAtMs, 0);
     view.ended = { reason: beginning(ended['reason'], 128), exitCode: num(ended['exitCode']), uptimeMs, finishedAtMs };
   }
   if (view.isDown && before['finishedAt']) view.endedBefore = beginning(before['reason'], 128);
@@ -164,6 +167,41 @@ export function viewSet(kind: SetView['kind']): (object: KubeObject) => SetView 
     const desired = num(specIn(object)['replicas'], 1);
     const isOneRevision = status['currentRevision'] === status['updateRevision'];
     return { ...who, kind, desired, pods: num(status['replicas']), settled: isCaughtUp && isOneRevision };
+  };
+}
+
+/** Names one revision of a set by what its pods run: a status names none, or only that of a StatefulSet. */
+export const setRevisionKey = (uid: string, { metadata, spec }: PodTemplate): string =>
+  `${uid}-${hashOf({ labels: metadata?.labels ?? {}, annotations: metadata?.annotations ?? {}, spec }, 16)}`;
+
+/** How far a StatefulSet or DaemonSet is with its newest revision. */
+export interface SetRevisionView extends Identity {
+  /** The name of the revision. */
+  key: string;
+  desired: number;
+  /** Pods that are available, of whatever revision. */
+  available: number;
+  /** Its controller has seen the newest spec: only then do the counts mean that. */
+  isCaughtUp: boolean;
+  /** All of its pods are of the newest revision. */
+  isRolledOut: boolean;
+}
+
+export function viewSetRevision(kind: SetView['kind']): (object: KubeObject) => SetRevisionView | undefined {
+  return (object) => {
+    const who = identityIn(object);
+    if (!who) return undefined;
+    const [spec, status] = [specIn(object), statusIn(object)];
+    const key = setRevisionKey(who.uid, obj(spec['template']) as PodTemplate);
+    const isCaughtUp = num(status['observedGeneration']) >= num(object.metadata.generation);
+    if (kind === 'DaemonSet') {
+      const desired = num(status['desiredNumberScheduled']);
+      const isRolledOut = num(status['updatedNumberScheduled']) >= desired;
+      return { ...who, key, desired, available: num(status['numberAvailable']), isCaughtUp, isRolledOut };
+    }
+    const desired = num(spec['replicas'], 1);
+    const isRolledOut = status['currentRevision'] === status['updateRevision'];
+    return { ...who, key, desired, available: num(status['availableReplicas']), isCaughtUp, isRolledOut };
   };
 }
 

@@ -67,6 +67,9 @@ const fixedRows: readonly RightsRow[] = [
   cluster('tapfix-reader', 'autoscaling', ['horizontalpodautoscalers'], read),
   cluster('tapfix-reader', 'storage.k8s.io', ['storageclasses'], read),
   cluster('tapfix-reader', 'policy', ['poddisruptionbudgets'], read),
+  // Changes near pods that fail their health checks: only asked when that happens, never watched.
+  cluster('tapfix-reader', '', ['services'], ['get', 'list']),
+  cluster('tapfix-reader', 'networking.k8s.io', ['networkpolicies'], ['get', 'list']),
   cluster('tapfix-reader', group, ['remediations'], read),
 
   // The watcher proposes, and records what people decided in chat: `approve` to decide at all, `attest` to name them.

@@ -3,15 +3,19 @@ import { lastChanges } from '../diagnosis/changed.ts';
 import { readLogTail } from '../diagnosis/logs.ts';
 import { type ContainerFacts, type PodFacts, readPods } from '../diagnosis/pods.ts';
 import { createOnce } from '../diagnosis/readers.ts';
-import { lastWordsOf } from '../diagnosis/words/container-ends.ts';
+import { endInWords, lastWordsInWords } from '../diagnosis/words/container-ends.ts';
 import { readRevisioned, readWorkload, type Workload } from '../diagnosis/workload.ts';
-import { isFinished } from '../health/pod.ts';
+import { isCompleted, isFinished } from '../health/pod.ts';
 import type { Reader } from '../kube/api.ts';
+import { specIn } from '../kube/raw.ts';
 import { counted } from '../lib/text.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
 
 /** A revision that is safe to go back to, or the reason why there is none. */
-export type WayBack = { revision: number; from: number; ranMs: number } | { refused: string };
+export type WayBack =
+  | { revision: number; from: number; ranMs: number }
+  /** `isUnrelated`: the trouble has nothing to do with the last rollout, which is not worth a word beside other fixes. */
+  | { refused: string; isUnrelated?: boolean };
 
 /** The fix for a case, with the reason why it is safe; or the reason why there is none. */
 export type Fix = { action: Action<never>; params: unknown; why: string } | { refused: string };
@@ -46,12 +50,22 @@ export interface Scene {
   reader: Reader;
 }
 
+/** The containers that ended or wait, or run and are not ready. */
+function failingIn(pods: readonly PodFacts[]): string[] {
+  const failing = pods.filter(isLiving).flatMap(({ containers }) => containers.filter(({ state }) => !state.ready));
+  const telling = failing.filter(
+    ({ state }) => state.ended || state.runningSinceMs !== undefined || state.waitingMessage,
+  );
+  return [...new Set(telling.filter(({ state }) => !isCompleted(state)).map(({ state }) => state.name))];
+}
+
 /** undefined if it is gone, or another object has its name. */
 export async function readScene(subject: Subject, { reader, nowMs }: DeriveDeps): Promise<Scene | undefined> {
   const once = createOnce(reader);
   const workload = await readWorkload(once, subject.namespace, subject.object);
   if (!workload) return undefined;
-  const [pods, changed] = await Promise.all([readPods(once, workload), lastChanges(once, workload, nowMs)]);
+  const pods = await readPods(once, workload);
+  const changed = await lastChanges(once, workload, nowMs, failingIn(pods));
   const rollout = workload.revisions.length > 0 ? workload : await readRevisioned(once, workload, pods);
   return { workload, rollout, pods, changed, reader: once };
 }
@@ -74,13 +88,35 @@ export function worstOf(
     .sort((a, b) => b.container.state.restarts - a.container.state.restarts)[0];
 }
 
-/** The container's own messages: its termination message, and its log if that is enabled. */
-export async function ownWords({ pod, container }: Culprit, { logs, config }: DeriveDeps): Promise<string[]> {
+/** Its log, if that is enabled. */
+export async function logWords({ pod, container }: Culprit, { logs, config }: DeriveDeps): Promise<string[]> {
   const { namespace, name } = pod.pod;
-  const last = lastWordsOf(container);
-  const tail =
-    logs && config.diagnosis.logs ? await readLogTail(logs, { namespace, pod: name, container: container.state }) : [];
-  return [...(last ? [`its last words: ${last}`] : []), ...tail];
+  return logs && config.diagnosis.logs ? readLogTail(logs, { namespace, pod: name, container: container.state }) : [];
+}
+
+/** The container's own messages: its termination message, and its log if that is enabled. */
+export async function ownWords(culprit: Culprit, deps: DeriveDeps): Promise<string[]> {
+  const last = lastWordsInWords(culprit.container);
+  return [...(last ? [last] : []), ...(await logWords(culprit, deps))];
+}
+
+/** How its container ended, with its own last words if it wrote any. */
+export function endWithWords({ container }: Culprit): string[] {
+  const last = lastWordsInWords(container);
+  return [endInWords(container), ...(last ? [last] : [])];
+}
+
+/**
+ * A StatefulSet makes its pods one after another: those that do not exist wait for one that is not ready.
+ */
+export function waitingForFirst({ workload, pods }: Scene): string[] {
+  const { object, counts } = workload;
+  const living = pods.filter(isLiving);
+  const first = living.find(({ pod }) => !pod.ready);
+  const missing = counts.desired - living.length;
+  if (object.kind !== 'StatefulSet' || specIn(object)['podManagementPolicy'] === 'Parallel') return [];
+  if (!first || missing <= 0) return [];
+  return [`${counted(missing, 'other pod')} ${missing === 1 ? 'waits' : 'wait'} until ${first.pod.name} is ready`];
 }
 
 /** "14 restarts of 3 pods" */

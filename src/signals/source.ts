@@ -1,9 +1,16 @@
 import type { Config } from '../config/schema.ts';
 import { isBecauseTerminating } from '../health/event-words.ts';
 import type { History } from '../health/history.ts';
+import { createSetHistory } from '../health/set-history.ts';
 import type { Api, KubeObject } from '../kube/api.ts';
 import type { Roster } from '../kube/roster.ts';
-import { type EventView, type ReplicaSetView, viewReplicaSet } from '../kube/views.ts';
+import {
+  type EventView,
+  type ReplicaSetView,
+  type SetRevisionView,
+  viewReplicaSet,
+  viewSetRevision,
+} from '../kube/views.ts';
 import { createWatch, type ReconnectSignal, type Watch } from '../kube/watch.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -32,35 +39,68 @@ type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reconnected' | '
   unseenSinceMs?: number | undefined;
 };
 
-/** Feeds the history of revisions; both roles need to know which revisions were healthy. */
-export function watchRevisions({
-  api,
-  clock,
-  log,
-  reconnected,
-  namespace,
-  history,
-  unseenSinceMs,
-  roster,
-}: RevisionDeps): Watch {
+/**
+ * Feeds the history of revisions; both roles need to know which revisions were healthy. It is one watch to its owner,
+ * although StatefulSets and DaemonSets keep no ReplicaSets and are watched themselves.
+ */
+export function watchRevisions(deps: RevisionDeps): Watch {
+  const { history, clock } = deps;
+  const replicaSets = watchHistory<ReplicaSetView>(deps, {
+    kind: 'ReplicaSet',
+    view: viewReplicaSet,
+    observe: (view) => history.observe(view, clock.now()),
+    forget: (uid) => history.forget(uid),
+  });
+  const sets = (['StatefulSet', 'DaemonSet'] as const).map((kind) => {
+    const known = createSetHistory(history);
+    return watchHistory<SetRevisionView>(
+      { ...deps, roster: undefined },
+      {
+        kind,
+        view: viewSetRevision(kind),
+        observe: (view) => known.observe(view, clock.now()),
+        forget: (uid) => known.forget(uid),
+      },
+    );
+  });
+  const all = [replicaSets, ...sets];
+  return {
+    silentMs: () => Math.max(...all.map((watch) => watch.silentMs())),
+    synced: () => all.every((watch) => watch.synced()),
+    sight: () => replicaSets.sight(),
+    relist: () => all.forEach((watch) => watch.relist()),
+    run: async (signal) => void (await Promise.all(all.map((watch) => watch.run(signal)))),
+  };
+}
+
+interface Revisions<V> {
+  kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet';
+  view(object: KubeObject): V | undefined;
+  observe(view: V): void;
+  forget(uid: string): void;
+}
+
+function watchHistory<V>(
+  { api, clock, log, reconnected, namespace, history, unseenSinceMs, roster }: RevisionDeps,
+  { kind, view, observe, forget }: Revisions<V>,
+): Watch {
   let blindSinceMs = unseenSinceMs;
-  const observe = (view: ReplicaSetView): void => history.observe(view, clock.now());
-  return createWatch<ReplicaSetView>({
+  return createWatch<V>({
     api,
     clock,
     log,
     reconnected,
-    kind: 'ReplicaSet',
+    kind,
     namespace,
-    roll: roster?.roll('ReplicaSet', namespace),
-    view: viewReplicaSet,
+    roll: roster?.roll(kind, namespace),
+    view,
     onGap: (fromMs, untilMs) => history.blind(fromMs, untilMs),
     onList(views) {
       if (blindSinceMs !== undefined) history.blind(blindSinceMs, clock.now());
       blindSinceMs = undefined;
       views.forEach(observe);
     },
-    onChange: (change) => (change.type === 'upsert' ? observe(change.view) : history.forget(change.uid)),
+    onChange: (change) => (change.type === 'upsert' ? observe(change.view) : forget(change.uid)),
   });
 }
 

@@ -1,5 +1,4 @@
 import { crashInWords } from '../../health/pod.ts';
-import type { ContainerView } from '../../kube/views.ts';
 import { redact } from '../../lib/redact.ts';
 import { counted, line } from '../../lib/text.ts';
 import type { ContainerFacts, PodFacts } from '../pods.ts';
@@ -12,27 +11,67 @@ const signals: Readonly<Record<number, string>> = {
   134: 'SIGABRT',
   135: 'SIGBUS',
   136: 'SIGFPE',
-  137: 'SIGKILL',
-  139: 'SIGSEGV',
-  143: 'SIGTERM',
+  137: 'killed, SIGKILL',
+  139: 'segmentation fault, SIGSEGV',
+  143: 'terminated, SIGTERM',
 };
 
 const neverStarted: ReadonlySet<string> = new Set(['StartError', 'ContainerCannotRun', 'RunContainerError']);
 
-/** Pure. "container app exits 139 (SIGSEGV) after 20 s" */
-export function endInWords(container: ContainerView): string {
-  const { ended, name } = container;
-  if (ended && neverStarted.has(ended.reason)) return `container ${name} cannot be started`;
-  const signal = ended ? signals[ended.exitCode] : undefined;
-  return crashInWords(container).replace(/exits \d+/, (words) => (signal ? `${words} (${signal})` : words));
+/** The phrase of the kernel, whoever passed it on. It shows nothing else of a text that may be a log. */
+const isOtherArchitecture = (text: string): boolean => /exec format error/i.test(text);
+const otherArchitecture = 'its binary is built for another architecture (exec format error)';
+
+/**
+ * Pure. Why the runtime could not start it: `exec: "/bin/shpo": no such file or directory`. The kubelet wraps that in
+ * the names of every layer that passed it on.
+ */
+export function startInWords(message: string): string {
+  if (isOtherArchitecture(message)) return otherArchitecture;
+  const [, program, why] = /exec: "([^"\n]{1,120})": (?:stat [^:\n]{1,200}: )?([^\n]{1,200})/.exec(message) ?? [];
+  if (program !== undefined) return line(`exec: "${program}": ${why}`, 240);
+  const layers =
+    /^.*(?:unable to start container process|OCI runtime create failed|failed to create shim task|failed to create containerd task): /s;
+  return line(message.replace(layers, ''), 240);
+}
+
+/** The words of a shell for a command that it does not find: "sh: 1: shpo: not found". */
+const notFound = /(?:^|: )([\w./+-]{1,80}): (?:command )?not found/m;
+
+/** The exit codes by which a shell says that it could not run a command. */
+function shellInWords({ state, program, lastWords }: ContainerFacts): string | undefined {
+  const { exitCode } = state.ended ?? {};
+  if (exitCode === 126) return program ? `${program} cannot be executed` : 'its command cannot be executed';
+  if (exitCode !== 127) return undefined;
+  const named = notFound.exec(lastWords)?.[1] ?? program;
+  return named ? `command ${named} not found` : 'a command that it runs was not found';
+}
+
+/** Pure. "container app exits 139 (segmentation fault, SIGSEGV) after 20 s" */
+export function endInWords(container: ContainerFacts): string {
+  const { state, ending } = container;
+  const { ended, name } = state;
+  if (ended && neverStarted.has(ended.reason)) {
+    const why = startInWords(redact(ending));
+    return `container ${name} cannot be started${why ? `: ${why}` : ''}`;
+  }
+  const meaning = ended ? (signals[ended.exitCode] ?? shellInWords(container)) : undefined;
+  const said = crashInWords(state).replace(/exits \d+/, (words) => (meaning ? `${words} (${meaning})` : words));
+  return isOtherArchitecture(ending) ? `${said}: ${otherArchitecture}` : said;
 }
 
 const shortWords = 200;
 
-/** The termination message of a container, if it is short enough to be meant for reading. */
-export function lastWordsOf({ lastWords }: ContainerFacts): string | undefined {
-  const words = line(redact(lastWords), lastWords.length);
-  return words && words.length <= shortWords ? words : undefined;
+/** The termination message of a container, as one line. What the kubelet wrote of a failed start is not its own. */
+export function lastWordsOf({ lastWords, state }: ContainerFacts): string | undefined {
+  if (neverStarted.has(state.ended?.reason ?? '')) return undefined;
+  return line(redact(lastWords), shortWords) || undefined;
+}
+
+/** Pure. `its last words: "no database"`: nobody else answers for what a container writes. */
+export function lastWordsInWords(container: ContainerFacts): string | undefined {
+  const words = lastWordsOf(container);
+  return words && `its last words: "${words.replaceAll('"', "'")}"`;
 }
 
 const mostContainers = 2;
@@ -45,19 +84,22 @@ export function othersInWords(pods: readonly PodFacts[], named: string): string[
   const ended = pods
     .flatMap(({ containers }) => containers)
     .filter(({ state }) => state.ended && !state.ready && state.name !== named);
-  const worst = new Map<string, ContainerView>();
-  for (const { state } of ended)
-    if ((worst.get(state.name)?.restarts ?? -1) < state.restarts && state.ended?.exitCode !== 0)
-      worst.set(state.name, state);
+  const worst = new Map<string, ContainerFacts>();
+  for (const container of ended) {
+    const { name, restarts, ended: end } = container.state;
+    if ((worst.get(name)?.state.restarts ?? -1) < restarts && end?.exitCode !== 0) worst.set(name, container);
+  }
   return [...worst.values()]
     .slice(0, mostContainers)
-    .map((state) => `${endInWords(state)}, ${counted(state.restarts, 'restart')}`);
+    .map((container) => `${endInWords(container)}, ${counted(container.state.restarts, 'restart')}`);
 }
 
 type Rule = [RegExp, (match: RegExpExecArray) => string];
 
 /** "HTTP 500", "connection refused on port 8080 (/healthz)": the result of the probe, from kubelet's message. */
 const probeRules: readonly Rule[] = [
+  [/server gave HTTP response to HTTPS client/, () => 'asks for HTTPS, the server speaks HTTP'],
+  [/malformed HTTP response "\\x15\\x03/, () => 'asks for HTTP, the server speaks HTTPS'],
   [/HTTP probe failed with statuscode: (\d+)/, ([, code]) => `HTTP ${code}`],
   [
     /Get "https?:\/\/(?:\[[^\]]*\]|[^/:"]*):(\d+)(\/[^"?]*)?[^"]*": [\s\S]*connection refused/,

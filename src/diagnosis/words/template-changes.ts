@@ -143,15 +143,21 @@ function others(was: Raw, is: Raw): Change[] {
   return names.filter((name) => !sameValue(was[name], is[name])).map((name) => ({ rank: 7, text: `${name} changed` }));
 }
 
+/** A restart that changed nothing else. */
+export const byHand = 'restarted by hand';
+
 const mostNamed = 6;
 
-/** Pure: the differences between two pod templates, in a few words each, the most important first. */
-export function templateChanges(before: PodTemplate, after: PodTemplate): string[] {
+/**
+ * Pure: the differences between two pod templates, in a few words each, the most important first: those of the
+ * containers that fail, if there are any.
+ */
+export function templateChanges(before: PodTemplate, after: PodTemplate, failing: readonly string[] = []): string[] {
   const old = obj(before.spec);
   const now = obj(after.spec);
   const changes = [
-    ...containers(old, now, 'containers', ''),
-    ...containers(old, now, 'initContainers', 'init '),
+    ...containers(old, now, 'containers', '', failing),
+    ...containers(old, now, 'initContainers', 'init ', failing),
     ...volumes(old, now),
     ...podFields(old, now),
     ...marks(before, after),
@@ -161,11 +167,14 @@ export function templateChanges(before: PodTemplate, after: PodTemplate): string
   return more > 0 ? [...words.slice(0, mostNamed), `and ${more} more`] : words;
 }
 
-function containers(old: Raw, now: Raw, field: string, prefix: string): Change[] {
+/** Before all changes of containers that do not fail. */
+const failingFirst = 10;
+
+function containers(old: Raw, now: Raw, field: string, prefix: string, failing: readonly string[]): Change[] {
   return pairs(arr(old[field]), arr(now[field])).flatMap(({ name, was, is }) => {
-    if (!was) return [{ rank: 1, text: `${prefix}container ${name} added` }];
-    if (!is) return [{ rank: 1, text: `${prefix}container ${name} removed` }];
-    return containerChanges(`${prefix}${name}`, was, is);
+    const first = failing.includes(name) ? failingFirst : 0;
+    if (!was || !is) return [{ rank: 1 - first, text: `${prefix}container ${name} ${is ? 'added' : 'removed'}` }];
+    return containerChanges(`${prefix}${name}`, was, is).map(({ rank, text }) => ({ rank: rank - first, text }));
   });
 }
 
@@ -202,8 +211,7 @@ function marks(before: PodTemplate, after: PodTemplate): Change[] {
     const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
     return names.filter((name) => name !== 'pod-template-hash' && old[name] !== now[name]);
   };
-  const annotation = (name: string): string =>
-    name === restartedAt ? 'restarted by hand' : `annotation ${name} changed`;
+  const annotation = (name: string): string => (name === restartedAt ? byHand : `annotation ${name} changed`);
   return [
     ...differing('annotations').map((name) => ({ rank: name === restartedAt ? 5 : 8, text: annotation(name) })),
     ...differing('labels').map((name) => ({ rank: 8, text: `label ${name} changed` })),

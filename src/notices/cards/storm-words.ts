@@ -38,16 +38,17 @@ function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; 
   return { dot, headline: `${all}${rest}` };
 }
 
-/** Parts that make equal diagnoses differ: the name of the image, and how long each container lived. */
+/** Parts that make equal diagnoses differ: the name of the image, how long each container lived, and what it wrote. */
 const withoutImage = (diagnosis: string): string =>
   diagnosis.replace(/^image \S+: /, '').replace(/\bimage \S+/g, 'image');
 const withoutAge = (diagnosis: string): string =>
   diagnosis.replace(/ (?:within a second|after [\d.]+ (?:s|min|h|days))(?=[;,]|$)/g, '');
+const withoutWords = (diagnosis: string): string => diagnosis.replace(/; its last words: "[^"]*"/, '');
 const ways: readonly ((diagnosis: string) => string)[] = [
   (diagnosis) => diagnosis,
   withoutImage,
   withoutAge,
-  (diagnosis) => withoutAge(withoutImage(diagnosis)),
+  (diagnosis) => withoutAge(withoutImage(withoutWords(diagnosis))),
 ];
 
 /**

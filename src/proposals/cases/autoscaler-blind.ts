@@ -9,10 +9,11 @@ export async function autoscalerBlindCase(
 ): Promise<Case | undefined> {
   const autoscaler = await readAutoscaler(reader, namespace, object);
   if (!autoscaler) return undefined;
-  const { why, target, replicas } = autoscaler;
+  const { why, target, replicas, sinceMs } = autoscaler;
+  const since = sinceMs > 0 ? { atMs: sinceMs, text: 'autoscaler without its metrics since then' } : undefined;
   return {
     diagnosis: why || 'it cannot read its metrics',
-    changed: inWords([editOf(autoscaler.object, [])], nowMs),
+    changed: inWords([editOf(autoscaler.object, []), since], nowMs),
     evidence: [`${target} ${replicas}`],
     fix: { refused: nothingSafe },
   };

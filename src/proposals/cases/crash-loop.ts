@@ -1,11 +1,21 @@
 import { readEvents } from '../../diagnosis/events.ts';
-import { endInWords, othersInWords, probeInWords } from '../../diagnosis/words/container-ends.ts';
+import { othersInWords, probeInWords } from '../../diagnosis/words/container-ends.ts';
 import { line } from '../../lib/text.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import { crashingPodFix } from '../fixes/pod-fix.ts';
 import { crash } from '../fixes/revision-trouble.ts';
 import { undoFix } from '../fixes/undo-fix.ts';
-import { type Case, type Culprit, ownWords, readScene, restartsInWords, type Scene, worstOf } from '../scene.ts';
+import {
+  type Case,
+  type Culprit,
+  endWithWords,
+  logWords,
+  readScene,
+  restartsInWords,
+  type Scene,
+  waitingForFirst,
+  worstOf,
+} from '../scene.ts';
 
 /** An older Event has nothing to do with the last end. */
 const latelyMs = 900_000;
@@ -34,13 +44,19 @@ export async function crashLoopCase(subject: Subject, deps: DeriveDeps): Promise
   // The container that crashes most stands for the workload.
   const worst = worstOf(pods, ({ state }) => state.ended !== undefined && !state.ready);
   const [killed, words] = worst
-    ? await Promise.all([readKubelet(scene, worst, deps.nowMs), ownWords(worst, deps)])
+    ? await Promise.all([readKubelet(scene, worst, deps.nowMs), logWords(worst, deps)])
     : [[], []];
-  const why = worst ? [endInWords(worst.container.state), ...killed] : [];
+  const [end, ...last] = worst ? endWithWords(worst) : [];
+  const why = [...(end ? [end] : []), ...killed, ...last];
   return {
     diagnosis: why.join('; ') || 'a container does not stay up',
     changed,
-    evidence: [restartsInWords(pods), ...othersInWords(pods, worst?.container.state.name ?? ''), ...words],
+    evidence: [
+      restartsInWords(pods),
+      ...waitingForFirst(scene),
+      ...othersInWords(pods, worst?.container.state.name ?? ''),
+      ...words,
+    ],
     fix: undoFix(scene, deps, crash),
     orElse: crashingPodFix(scene, deps),
   };

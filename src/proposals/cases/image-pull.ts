@@ -2,8 +2,8 @@ import { readEvents } from '../../diagnosis/events.ts';
 import { readImagesInUse } from '../../diagnosis/pods.ts';
 import { closestImage, pullFailureInWords, saysWhy } from '../../diagnosis/words/images.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
-import { imageFix, imageIn } from '../fixes/image-fix.ts';
-import { imagePull, isPullFailure, type RevisionTrouble } from '../fixes/revision-trouble.ts';
+import { imageFix } from '../fixes/image-fix.ts';
+import { imagePull, isPullFailure } from '../fixes/revision-trouble.ts';
 import { undoFix } from '../fixes/undo-fix.ts';
 import { type Case, type Culprit, isLiving, readScene, type Scene, someOf } from '../scene.ts';
 
@@ -22,14 +22,6 @@ async function readWhy({ reader }: Scene, { pod, container }: Culprit): Promise<
   const pull = events.find(({ message }) => message.startsWith(`Failed to pull image "${container.image}"`));
   return pull?.message ?? waitingMessage;
 }
-
-/** If the image was the same before the rollout, and cannot be pulled now, the rollout did not cause it. */
-const sameImage =
-  (names: readonly string[]): NonNullable<RevisionTrouble['notBroughtBy']> =>
-  (newest, previous) =>
-    names.every((name) => imageIn(newest.template, name) === imageIn(previous.template, name))
-      ? `revision ${newest.view.revision} did not change the image of ${names.join(', ')}`
-      : undefined;
 
 export async function imagePullCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
   const scene = await readScene(subject, deps);
@@ -50,7 +42,7 @@ export async function imagePullCase(subject: Subject, deps: DeriveDeps): Promise
       ...(waiting.length > 0 ? [howMany(scene, waiting)] : []),
       ...(await hint(scene, subject, images[0])),
     ],
-    fix: undoFix(scene, deps, imagePull(sameImage([...new Set(waiting.map(({ container }) => container.state.name))]))),
+    fix: undoFix(scene, deps, imagePull([...new Set(waiting.map(({ container }) => container.state.name))])),
     orElse: imageFix(scene, waiting, deps),
   };
 }

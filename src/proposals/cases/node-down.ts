@@ -1,4 +1,5 @@
 import { isSelected } from '../../config/selection.ts';
+import { inWords } from '../../diagnosis/changed.ts';
 import { podsOnInWords, readNode } from '../../diagnosis/node.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import type { Case } from '../scene.ts';
@@ -10,7 +11,7 @@ export async function nodeDownCase({ namespace, object }: Subject, deps: DeriveD
   const pods = node.pods?.filter((pod) => isSelected(deps.config, pod.namespace, namespace)) ?? [];
   return {
     diagnosis: node.why,
-    changed: [],
+    changed: inWords([node.turned], deps.nowMs),
     evidence: pods.length > 0 ? [podsOnInWords(pods)] : [],
     fix: { refused: 'nothing is done to nodes by a tap' },
   };

@@ -35,6 +35,18 @@ async function readWhy({ reader }: Scene, namespace: string, fresh: readonly Pod
   return waiting ? [`container ${waiting.state.name} waits: ${waiting.state.waiting}`] : [];
 }
 
+/** "init container wait-for-db (until) has not ended for 8 min": nothing else of its pod can begin. */
+function hangingInit(fresh: readonly PodFacts[], nowMs: number): string[] {
+  const running = fresh
+    .flatMap(({ containers }) => containers)
+    .filter(({ state }) => state.isInit === true && (state.runningSinceMs ?? 0) > 0)
+    .sort((a, b) => a.state.runningSinceMs! - b.state.runningSinceMs!);
+  return running.slice(0, 1).map(({ state, program }) => {
+    const what = program ? ` (${program})` : '';
+    return `init container ${state.name}${what} has not ended for ${spokenDuration(nowMs - state.runningSinceMs!)}`;
+  });
+}
+
 export async function rolloutStuckCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
   const scene = await readScene(subject, deps);
   if (!scene) return undefined;
@@ -46,7 +58,7 @@ export async function rolloutStuckCase(subject: Subject, deps: DeriveDeps): Prom
     ({ state }) => !state.ready && (state.runningSinceMs !== undefined || state.ended !== undefined),
   );
   return {
-    diagnosis: progressInWords(scene),
+    diagnosis: [progressInWords(scene), ...hangingInit(fresh, deps.nowMs)].join('; '),
     changed,
     evidence: [...(await readWhy(scene, subject.namespace, fresh)), ...(unready ? await ownWords(unready, deps) : [])],
     fix: undoFix(scene, deps, stuckRollout),

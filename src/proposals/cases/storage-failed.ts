@@ -13,7 +13,7 @@ const mostNamed = 4;
 async function claimCase({ namespace, object }: Subject, { reader, nowMs }: DeriveDeps): Promise<Case | undefined> {
   const claim = await readClaim(createOnce(reader), namespace, object);
   if (!claim) return undefined;
-  const { why, asks, waiting } = claim;
+  const { why, asks, waiting, madeBy } = claim;
   const created = { atMs: timeMs(claim.object.metadata.creationTimestamp), text: 'claim created' };
   const names = `${waiting.slice(0, mostNamed).join(', ')}${waiting.length > mostNamed ? ' and others' : ''}`;
   return {
@@ -25,7 +25,12 @@ async function claimCase({ namespace, object }: Subject, { reader, nowMs }: Deri
         ? [`${counted(waiting.length, 'pod')} ${waiting.length === 1 ? 'waits' : 'wait'} for it: ${names}`]
         : []),
     ],
-    fix: { refused: nothingSafe },
+    fix: {
+      refused:
+        madeBy === undefined
+          ? nothingSafe
+          : `StatefulSet ${madeBy} made it from its volumeClaimTemplates, which an undo does not put back`,
+    },
   };
 }
 

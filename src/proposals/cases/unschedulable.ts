@@ -1,7 +1,9 @@
 import type { PodFacts } from '../../diagnosis/pods.ts';
 import { schedulerInWords } from '../../diagnosis/words/scheduler.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
+import { unscheduled } from '../fixes/revision-trouble.ts';
 import { scaleFix } from '../fixes/scale-fix.ts';
+import { stuckRolloutFix, undoFixes } from '../fixes/undo-fix.ts';
 import { type Case, isLiving, readScene, someOf } from '../scene.ts';
 
 /** Pods of one workload may be refused for different reasons: the one that most of them have comes first. */
@@ -16,6 +18,11 @@ export async function unschedulableCase(subject: Subject, deps: DeriveDeps): Pro
   const waiting = scene.pods.filter((pod) => isLiving(pod) && pod.pod.unscheduled?.reason === 'Unschedulable');
   const [first = 'no node takes its pods', ...others] = reasonsOf(waiting);
   const all = scene.pods.filter(isLiving).length;
+  const [fix, ...orElse] = [
+    ...undoFixes(scene, deps, unscheduled),
+    await scaleFix(scene, waiting, deps),
+    ...stuckRolloutFix(scene, deps),
+  ];
   return {
     diagnosis: first,
     changed: scene.changed,
@@ -25,6 +32,7 @@ export async function unschedulableCase(subject: Subject, deps: DeriveDeps): Pro
         ? [`${someOf(waiting.length, all)} ${waiting.length === 1 ? 'waits' : 'wait'} for a node`]
         : []),
     ],
-    fix: await scaleFix(scene, waiting, deps),
+    fix: fix!,
+    orElse,
   };
 }

@@ -5,6 +5,8 @@ import { creationInWords, evictionInWords, sandboxInWords } from '../../diagnosi
 import { isEvicted } from '../../health/pod.ts';
 import type { DeriveDeps, Subject } from '../derive.ts';
 import { stuckPodFix } from '../fixes/pod-fix.ts';
+import { notCreated, stuckVolume } from '../fixes/revision-trouble.ts';
+import { stuckRolloutFix, undoFixes } from '../fixes/undo-fix.ts';
 import { type Case, type Fix, isLiving, nothingSafe, readScene, type Scene, someOf } from '../scene.ts';
 
 /* Pods that cannot start because of the node they are on, or that it evicted. */
@@ -41,8 +43,9 @@ function caseOf(
   words: readonly string[],
   concerned: readonly PodFacts[],
   otherwise: string,
-  fix: Fix = { refused: nothingSafe },
+  fixes: readonly Fix[] = [],
 ): Case {
+  const [fix = { refused: nothingSafe }, ...orElse] = fixes;
   const [first = otherwise, ...others] = [...new Set(words)];
   const all = scene.pods.filter(isLiving).length;
   return {
@@ -53,6 +56,7 @@ function caseOf(
       ...(concerned.length > 0 ? [`${someOf(concerned.length, all)} cannot start`, ...whereInWords(concerned)] : []),
     ],
     fix,
+    orElse,
   };
 }
 
@@ -74,13 +78,11 @@ export async function sandboxFailedCase(subject: Subject, deps: DeriveDeps): Pro
   );
   const { messages, concerned } = await readStarting(scene, subject.namespace, sandboxReasons);
   const all = [...new Set([...stuck, ...concerned])];
-  return caseOf(
-    scene,
-    [...words, ...messages.map(sandboxInWords)],
-    all,
-    'the node cannot set up its pods',
+  return caseOf(scene, [...words, ...messages.map(sandboxInWords)], all, 'the node cannot set up its pods', [
+    ...undoFixes(scene, deps, notCreated),
     stuckPodFix(scene, all),
-  );
+    ...stuckRolloutFix(scene, deps),
+  ]);
 }
 
 export async function volumeStuckCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {
@@ -88,7 +90,13 @@ export async function volumeStuckCase(subject: Subject, deps: DeriveDeps): Promi
   if (!scene) return undefined;
   const reasons = ['FailedMount', 'FailedAttachVolume', 'FailedMapVolume'];
   const { messages, concerned } = await readStarting(scene, subject.namespace, reasons);
-  return caseOf(scene, messages.map(volumeInWords), concerned, 'its pods wait for a volume');
+  const waiting = new Set(concerned.map(({ pod }) => pod.uid));
+  const trouble = stuckVolume('VolumeStuck', ({ uid }) => waiting.has(uid));
+  return caseOf(scene, messages.map(volumeInWords), concerned, 'its pods wait for a volume', [
+    ...undoFixes(scene, deps, trouble),
+    ...stuckRolloutFix(scene, deps),
+    { refused: nothingSafe },
+  ]);
 }
 
 export async function evictedCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {

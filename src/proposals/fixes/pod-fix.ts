@@ -14,6 +14,9 @@ const deletion = ({ pod: { name, uid } }: PodFacts, why: string): Fix => ({
   why,
 });
 
+/** Each pod of a DaemonSet has its own node: when one fails among others that do not, the node may be the cause. */
+const boundToNode = 'a new pod of a DaemonSet would be on the same node, which may be the cause';
+
 /** Pods of the same revision run the same as the one that crashes. */
 const runsTheSame = (one: PodFacts, other: PodFacts): boolean =>
   one.revision === other.revision && one.pod.owner?.uid === other.pod.owner?.uid;
@@ -22,7 +25,7 @@ const runsTheSame = (one: PodFacts, other: PodFacts): boolean =>
  * One pod crashes among others that run the same and are healthy: then the cause is this pod, and not what it runs.
  * Empty if there is only one pod.
  */
-export function crashingPodFix({ pods }: Scene, { nowMs }: DeriveDeps): Fix[] {
+export function crashingPodFix({ workload, pods }: Scene, { nowMs }: DeriveDeps): Fix[] {
   const living = pods.filter(isLiving);
   if (living.length < 2) return [];
   const crashing = living.filter(({ pod }) => hasCrashedLately(pod, nowMs));
@@ -38,6 +41,7 @@ export function crashingPodFix({ pods }: Scene, { nowMs }: DeriveDeps): Fix[] {
         refused: `${counted(unready, 'other pod')} ${unready === 1 ? 'is' : 'are'} not ready either, so it is not one pod alone`,
       },
     ];
+  if (workload.object.kind === 'DaemonSet') return [{ refused: boundToNode }];
   const same = siblings.filter((pod) => runsTheSame(bad, pod)).length;
   if (same === 0) return [{ refused: 'no healthy pod runs the same as the one that crashes' }];
   const who =
@@ -52,7 +56,7 @@ const asAsked: ReadonlySet<string> = new Set(['CreateContainerConfigError']);
 const isNotMade = (waiting = ''): boolean => asAsked.has(waiting) || waiting === 'CreateContainerError';
 
 /** A pod that its node could not set up: a new one may work, perhaps on another node. */
-export function stuckPodFix({ pods }: Scene, named: readonly PodFacts[]): Fix {
+export function stuckPodFix({ workload, pods }: Scene, named: readonly PodFacts[]): Fix {
   const stuck = named.filter(
     ({ pod, containers }) => waitsForSetup(pod) || containers.some(({ state }) => isNotMade(state.waiting)),
   );
@@ -64,11 +68,11 @@ export function stuckPodFix({ pods }: Scene, named: readonly PodFacts[]): Fix {
   }
   if (only.containers.some(({ state }) => asAsked.has(state.waiting ?? '')))
     return { refused: 'a new pod would ask for the same, and not start either' };
-  const where = only.pod.owner?.kind === 'DaemonSet' ? 'on the same node' : 'maybe on another node';
+  if (workload.object.kind === 'DaemonSet' || only.pod.owner?.kind === 'DaemonSet') return { refused: boundToNode };
   const running = only.containers.filter(({ state }) => state.runningSinceMs !== undefined).length;
   const lost =
     running > 0
       ? `${counted(running, 'container')} of it ${running === 1 ? 'runs and ends' : 'run and end'} with it`
       : 'Nothing of it runs';
-  return deletion(only, `${lost}; it is evicted and made anew, ${where}.`);
+  return deletion(only, `${lost}; it is evicted and made anew, maybe on another node.`);
 }

@@ -99,6 +99,8 @@ const extras: Record<string, Extra> = {
   CronJob: { ...withStatus, ...spec },
   HorizontalPodAutoscaler: withStatus,
   PodDisruptionBudget: { ...withStatus, ...spec, conditional: true },
+  NetworkPolicy: spec,
+  Service: { ...withStatus, names: 'label' },
   RoleBinding: { names: 'path' },
   ServiceAccount: { subresources: ['token'] },
   SelfSubjectReview: { review: true },

@@ -155,6 +155,26 @@ for (const kind of ['StatefulSet', 'DaemonSet'] as const)
     assert.deepEqual(await changesOf(shop, owner), ['2026-11-16T03:12:00.000Z rollout 2: db image 14 → 15']);
   });
 
+test('a restart does not hide the change before it', async () => {
+  const shop = aShop();
+  const owner = aWorkload(shop, 'StatefulSet', {}, {});
+  const revisions = [
+    { revision: 1, image: 'db:14', annotations: {} },
+    { revision: 2, image: 'db:15', annotations: {} },
+    { revision: 3, image: 'db:15', annotations: { 'kubectl.kubernetes.io/restartedAt': '2026-11-16T03:12:00Z' } },
+  ];
+  for (const { revision, image, annotations } of revisions)
+    shop.server.seed('ControllerRevision', 'shop', {
+      metadata: { name: `r-${revision}`, ...ownedBy(owner) },
+      revision,
+      data: { spec: { template: { metadata: { annotations }, spec: { containers: [{ name: 'db', image }] } } } },
+    });
+  assert.deepEqual(await changesOf(shop, owner), [
+    '2026-11-16T03:12:00.000Z rollout 3: restarted by hand',
+    '2026-11-16T03:12:00.000Z rollout 2: db image 14 → 15',
+  ]);
+});
+
 test('without the right to read ControllerRevisions there is only less to say', async () => {
   const shop = aShop();
   const owner = aWorkload(shop, 'StatefulSet', {}, {});

@@ -68,3 +68,26 @@ test('names that nobody checks, and lists that a tenant makes long, are cut', ()
   const pod = viewPod({ metadata: { name: 'p', uid: 'p' }, spec: { volumes }, status: { containerStatuses } } as never);
   assert.deepEqual([pod?.claims?.length, pod?.containers.length], [100, 100]);
 });
+
+const containerWith = (status: object) =>
+  viewPod({ metadata: { name: 'p', uid: 'p' }, status: { containerStatuses: [{ name: 'app', ...status }] } } as never)!
+    .containers[0]!;
+
+const uptimes: { name: string; startedAt?: unknown; want: number }[] = [
+  { name: 'it ran', startedAt: '2026-11-18T03:12:00Z', want: 20_000 },
+  { name: 'it was never started: the kubelet writes 1970', startedAt: '1970-01-01T00:00:00Z', want: 0 },
+  { name: 'it was never started: the zero time of Go', startedAt: '0001-01-01T00:00:00Z', want: 0 },
+  { name: 'nobody says when it was started', want: 0 },
+  { name: 'its end is before its start', startedAt: '2026-11-18T03:13:00Z', want: 0 },
+];
+for (const { name, startedAt, want } of uptimes)
+  test(`how long a container ran: ${name}`, () => {
+    const terminated = { reason: 'StartError', exitCode: 128, startedAt, finishedAt: '2026-11-18T03:12:20Z' };
+    for (const status of [{ state: { terminated } }, { state: {}, lastState: { terminated } }])
+      assert.equal(containerWith(status).ended?.uptimeMs, want);
+  });
+
+test('a container that runs since 1970 runs, and nobody knows since when', () => {
+  const { runningSinceMs } = containerWith({ state: { running: { startedAt: '0001-01-01T00:00:00Z' } } });
+  assert.equal(runningSinceMs, 0);
+});

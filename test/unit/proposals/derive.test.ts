@@ -170,8 +170,8 @@ describe('recorded clusters', () => {
   { of: 'VolumeStuck free/Deployment/mount', why: 'Secret nope does not exist', seen: ['its only pod cannot start', 'on node real-1'], fix: nothing },
   { of: 'JobFailed free/CronJob/nightly', why: 'its run nightly-29913629 gave up after 2 tries: container app exits 1 within a second', seen: ['it allows 1 retry'], fix: 'what it did before it failed is not known, so running it again is left to a person' },
   { of: 'JobFailed free/Job/nightly-29913629', why: 'it gave up after 2 tries: container app exits 1 within a second', seen: ['it allows 1 retry'], fix: 'what it did before it failed is not known, so running it again is left to a person' },
-  { of: 'AutoscalerBlind free/HorizontalPodAutoscaler/slow', why: 'it cannot read cpu: the API metrics.k8s.io (metrics-server) is not installed, since 2026-11-16T08:28:51.000Z', seen: ['Deployment slow stays at 1 (it may have 1 to 3)'], fix: nothing },
-  { of: 'CreateRejected locked/StatefulSet/db', why: 'Pod Security level restricted refuses its pods: host namespaces (hostNetwork=true), allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile', seen: [], fix: 'a rule is changed by those who set it, not by a tap' },
+  { of: 'AutoscalerBlind free/HorizontalPodAutoscaler/slow', why: 'it cannot read cpu: the API metrics.k8s.io (metrics-server) is not installed', seen: ['Deployment slow stays at 1 (it may have 1 to 3)'], fix: nothing },
+  { of: 'CreateRejected locked/StatefulSet/db', why: 'Pod Security level restricted refuses its pods: host namespaces (hostNetwork=true), allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile', seen: [], fix: 'tapfix does not change policies' },
 ]; // prettier-ignore
   for (const { of, why, seen, fix } of cases)
     test(`recorded: ${of}: ${why}`, async () => {

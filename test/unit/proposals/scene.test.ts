@@ -25,9 +25,10 @@ const words: { name: string; pod: PodState; want: string[] }[] = [
   {
     name: 'short ones are shown, redacted',
     pod: crashed({}, 'cannot log in as ada@example.com:\n password=hunter2'),
-    want: ['its last words: cannot log in as [email]: password=[redacted]'],
+    want: ['its last words: "cannot log in as [email]: password=[redacted]"'],
   },
-  { name: 'long ones are no message', pod: crashed({}, 'x'.repeat(201)), want: [] },
+  { name: 'long ones are cut', pod: crashed({}, 'x'.repeat(201)), want: [`its last words: "${'x'.repeat(199)}…"`] },
+  { name: 'quotes in them end nothing', pod: crashed({}, 'no "db"'), want: [`its last words: "no 'db'"`] },
   {
     name: 'those that kubelet took from the log are the log',
     pod: crashed(
@@ -38,8 +39,11 @@ const words: { name: string; pod: PodState; want: string[] }[] = [
   },
 ];
 for (const { name, pod, want } of words)
-  test(`the last words of a container: ${name}`, async () =>
-    assert.deepEqual((await aRollout({ pods: [pod] }).ask('CrashLoop'))?.evidence, [restarts, ...want]));
+  test(`the last words of a container stand in the diagnosis, as its own: ${name}`, async () => {
+    const { diagnosis, evidence } = (await aRollout({ pods: [pod] }).ask('CrashLoop'))!;
+    assert.deepEqual(diagnosis.split('; ').slice(1), want);
+    assert.deepEqual(evidence, [restarts]);
+  });
 
 const log = 'starting\nconnecting to postgres://app:hunter2@db/shop\npanic: no route to db\n';
 const tail = ['last lines of the log of app:', '> starting', '> connecting to postgres://[redacted]@db/shop', '> panic: no route to db']; // prettier-ignore
@@ -103,9 +107,34 @@ test('several containers that end are all named, the worst in the diagnosis', as
   const done = { name: 'init', ready: false, restartCount: 0, state: { terminated: { ...ended(), exitCode: 0 } } };
   const { ask } = aRollout({ pods: [{ status: { containerStatuses: [proxy, app, done] } }] });
   const derived = await ask('CrashLoop');
-  assert.equal(derived?.diagnosis, 'container app exits 143 (SIGTERM) after 20 s');
+  assert.equal(derived?.diagnosis, 'container app exits 143 (terminated, SIGTERM) after 20 s');
   assert.deepEqual(derived?.evidence, [
     '5 restarts of 1 pod',
-    'container proxy exits 139 (SIGSEGV) after 20 s, 1 restart',
+    'container proxy exits 139 (segmentation fault, SIGSEGV) after 20 s, 1 restart',
   ]);
+});
+
+test('a StatefulSet whose first pod is not ready says who waits for it', async () => {
+  const { server, ask } = aRollout();
+  const labels = { app: 'db' };
+  const { metadata } = server.seed('StatefulSet', 'shop', {
+    metadata: { name: 'db' },
+    spec: { replicas: 3, selector: { matchLabels: labels }, template: { metadata: { labels } } },
+  });
+  const { pod } = { pod: crashed() };
+  server.seed('Pod', 'shop', {
+    metadata: {
+      name: 'db-0',
+      labels,
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: metadata.uid, controller: true },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      containerStatuses: [{ name: 'app', ready: false, restartCount: 3, state: pod.state, lastState: pod.lastState }],
+    },
+  });
+  const evidence = (await ask('CrashLoop', {}, { kind: 'StatefulSet', name: 'db' }))!.evidence;
+  assert.deepEqual(evidence, ['3 restarts of 1 pod', '2 other pods wait until db-0 is ready']);
 });

@@ -243,6 +243,14 @@ for (const { name, before = {}, after = {}, marks: [old, now] = [{}, {}], want }
   test(`what changed of a pod: ${name}`, () =>
     assert.deepEqual(templateChanges(templateOf([app()], before, old), templateOf([app()], after, now)), want));
 
+test('what changed in the container that fails comes first', () => {
+  const two = (image: string, value: string) =>
+    templateOf([app({ image }), { name: 'proxy', env: [{ name: 'PORT', value }] }], {}, {});
+  const [before, after] = [two('a:1', '1'), two('a:2', '2')];
+  assert.deepEqual(templateChanges(before, after), ['app image 1 → 2', 'proxy env PORT changed']);
+  assert.deepEqual(templateChanges(before, after, ['proxy']), ['proxy env PORT changed', 'app image 1 → 2']);
+});
+
 test('templates that are none make no words and no trouble', () => {
   for (const odd of [{}, { spec: null }, { spec: { containers: 7 } }, { spec: { containers: [null, 3] }, metadata: 4 }])
     assert.deepEqual(templateChanges(odd as never, odd as never), []);

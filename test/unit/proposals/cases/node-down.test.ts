@@ -22,12 +22,12 @@ const nodes: { name: string; node: object; want: string }[] = [
   {
     name: 'silence',
     node: nodeWith('Unknown', 'Kubelet stopped posting node status.'),
-    want: 'kubelet has not posted its status since 2026-11-16T03:11:20.000Z',
+    want: 'kubelet has stopped posting its status',
   },
   {
     name: 'its own word',
     node: nodeWith('False', 'container runtime is down'),
-    want: 'kubelet says that it is not ready since 2026-11-16T03:11:20.000Z: container runtime is down',
+    want: 'kubelet says that it is not ready: container runtime is down',
   },
   {
     name: 'pressure',
@@ -37,7 +37,7 @@ const nodes: { name: string; node: object; want: string }[] = [
         { type: 'MemoryPressure', status: 'False' },
       ],
     }),
-    want: 'kubelet says that it is not ready since 2026-11-16T03:11:20.000Z: x; the node is short of disk',
+    want: 'kubelet says that it is not ready: x; the node is short of disk',
   },
 ];
 for (const { name, node, want } of nodes)

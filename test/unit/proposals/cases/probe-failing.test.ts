@@ -29,7 +29,7 @@ for (const { reason, message, want } of kubelets)
   test(`a container that is ended ${want ? 'by its kubelet: why' : 'for another reason than its readiness: not that'}: ${message}`, async () => {
     const { say, ask, clock } = aRollout({ pods: [looping] });
     say(reason, message);
-    const why = 'container app exits 137 (SIGKILL) after 20 s';
+    const why = 'container app exits 137 (killed, SIGKILL) after 20 s';
     assert.equal((await ask('CrashLoop'))?.diagnosis, `${why}${want}`);
     assert.equal(
       (await ask('CrashLoop', { nowMs: clock.now() + 3_600_000 }))?.diagnosis,

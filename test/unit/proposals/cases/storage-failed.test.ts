@@ -21,3 +21,20 @@ for (const { name, claim, events = [], want } of claims)
       });
     assert.equal((await ask('StorageFailed', {}, { kind: 'PersistentVolumeClaim', name: 'data' }))?.diagnosis, want);
   });
+
+test('a claim that a StatefulSet made is not one that an undo puts back, and the card says so', async () => {
+  const { server, ask } = aRollout();
+  server.seed('PersistentVolumeClaim', 'shop', {
+    metadata: { name: 'data-db-0' },
+    spec: { storageClassName: 'fast' },
+    status: { phase: 'Pending' },
+  });
+  const { uid } = server.seed('StatefulSet', 'shop', { metadata: { name: 'db' } }).metadata;
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid, controller: true };
+  server.seed('Pod', 'shop', {
+    metadata: { name: 'db-0', ownerReferences: [owner] },
+    spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data-db-0' } }] },
+  });
+  const { rationale } = (await ask('StorageFailed', {}, { kind: 'PersistentVolumeClaim', name: 'data-db-0' }))!;
+  assert.equal(rationale, 'StatefulSet db made it from its volumeClaimTemplates, which an undo does not put back');
+});

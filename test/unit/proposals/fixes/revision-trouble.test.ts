@@ -124,13 +124,24 @@ const cases: { class: string; name: string; options: RolloutOptions; want: strin
     class: 'OOMKilled',
     name: 'the limit was raised',
     options: { before: limit('32Mi'), after: limit('64Mi'), pods: [killed()] },
-    want: 'revision 2 changed neither the memory limit of app nor its image',
+    want: 'revision 2 neither changed what app runs nor lowered its memory limit',
   },
   {
     class: 'OOMKilled',
-    name: 'only a variable changed',
+    name: 'only a variable changed, which may ask for more',
     options: { before: limit('64Mi'), after: { ...limit('64Mi'), env: [{ name: 'A', value: '1' }] }, pods: [killed()] },
-    want: 'revision 2 changed neither the memory limit of app nor its image',
+    want: 'back to 1',
+  },
+  {
+    class: 'OOMKilled',
+    name: 'only another container changed',
+    options: {
+      before: limit('64Mi'),
+      after: limit('64Mi'),
+      afterSpec: { initContainers: [{ name: 'init', image: 'shop/init:2' }] },
+      pods: [killed()],
+    },
+    want: 'revision 2 neither changed what app runs nor lowered its memory limit',
   },
   {
     class: 'OOMKilled',
