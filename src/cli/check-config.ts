@@ -1,8 +1,9 @@
 import { stringify } from 'yaml';
+import { readInput, standardInput } from '../config/config-file.ts';
 import { humanConfig, humanDuration } from '../config/human.ts';
-import { loadConfig } from '../config/load.ts';
 import { classNames, type Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
+import { loadWrittenConfig, writtenConfigIn } from '../config/written-config.ts';
 import { ApiError, ifForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
@@ -12,6 +13,7 @@ import { counted } from '../lib/text.ts';
 import { classOf } from '../signals/classes.ts';
 
 export interface CheckConfigOptions {
+  /** `-` is standard input. */
   file: string;
   /** Asks this cluster which namespaces match. */
   context?: string;
@@ -21,14 +23,46 @@ export interface CheckConfigOptions {
 export async function runCheckConfig(
   { file, context }: CheckConfigOptions,
   io: { print(text: string): void },
+  input: AsyncIterable<Uint8Array> = process.stdin,
 ): Promise<number> {
-  const config = await loadConfig(file);
+  const isPiped = file === standardInput.argument;
+  const name = isPiped ? standardInput.name : file;
+  const config = isPiped ? writtenConfigIn(await readInput(input), name) : await loadWrittenConfig(file);
   const inForce = { ...humanConfig(config), classes: classesInForce(config) };
   const effective = stringify(inForce, { lineWidth: 0, aliasDuplicateObjects: false });
   const matching = context === undefined ? [] : await matchingIn(context, config);
-  io.print(['ok', '', `# ${file} with every default filled in:`, effective.trimEnd(), ...matching].join('\n'));
+  io.print(
+    ['ok', '', `# ${name} with every default filled in:`, effective.trimEnd(), ...exampleIds(config), ...matching].join(
+      '\n',
+    ),
+  );
   return 0;
 }
+
+/** Ids of config.example.yaml that are still there, as comments: nobody would get a message, or a stranger would. */
+function exampleIds({ channels, approval }: Config): string[] {
+  const { telegram, slack } = channels;
+  const chats = [telegram?.chat, ...(telegram?.routes ?? []).map(({ chat }) => chat)];
+  const channelIds = [slack?.channel, ...(slack?.routes ?? []).map(({ chat }) => chat)];
+  const found: [where: string, id: string | number | undefined][] = [
+    ...chats.map((chat): [string, typeof chat] => ['channels.telegram', chat]),
+    ...channelIds.map((chat): [string, typeof chat] => ['channels.slack', chat]),
+    ...approval.approvers.flatMap(({ name, telegram, slack }): [string, string | number | undefined][] => [
+      [`approver ${name}`, telegram],
+      [`approver ${name}`, slack],
+    ]),
+  ];
+  const lines = found
+    .filter(([, id]) => examples.has(String(id)))
+    .map(
+      ([where, id]) => `# warning: ${where}: ${id} is the id of the example, and nobody's of yours: put your own there`,
+    );
+  return lines.length > 0 ? ['', ...new Set(lines)] : [];
+}
+
+const examples: ReadonlySet<string> = new Set([
+  '-1001234567890', '-1009876543210', '123456789', 'C0123456789', 'C0123456780', 'U012AB3CD',
+]); // prettier-ignore
 
 /** The settings of every class, including your own: the file need not name any. */
 function classesInForce(config: Config): object {

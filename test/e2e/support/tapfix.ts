@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { buildImageTar } from '../../cluster/image.ts';
-import packageJson from '../../../package.json' with { type: 'json' };
+import { defaults, installFile } from '../../../src/manifests/render-manifests.ts';
 import { ada, botToken, chatId } from './chat.ts';
 import { slackAda, slackChannel, slackTokens } from './slack.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
-export const image = `localhost/tapfix:${packageJson.version}`;
+/** Imported into the node under its published name, so that the manifests run as they are; nothing is pulled. */
+export const image = defaults.image;
 
 export interface ConfigOptions {
   apiRoot: string;
@@ -144,7 +145,8 @@ export async function removeDeployments(cluster: Cluster): Promise<void> {
 }
 
 async function manifestFiles(): Promise<string[]> {
-  return (await readdir(join(root, 'deploy/manifests'))).filter((name) => name.endsWith('.yaml')).sort();
+  const names = (await readdir(join(root, 'deploy/manifests'))).filter((name) => name.endsWith('.yaml'));
+  return names.filter((name) => name !== installFile).sort();
 }
 
 const applyFile = (cluster: Cluster, file: string): Promise<string> =>
