@@ -76,7 +76,7 @@ async function writeAll(
 /** undefined: there is no such file yet. */
 const textAt = (path: string): Promise<string | undefined> =>
   readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    // Of a directory in its place writing says why it cannot be done.
+    // There may be a directory in its place: writing says why that cannot be done.
     if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
     throw error;
   });
