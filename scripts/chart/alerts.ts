@@ -38,8 +38,13 @@ export const alerts: readonly Alert[] = [
     expr: 'absent(tapfix_leader{role="watcher"}) or absent(tapfix_leader{role="controller"})',
     for: '5m',
     summary: 'The {{ $labels.role }} of tapfix is not scraped',
-    description: 'Nobody notices failures without the watcher, and no fix is applied without the controller. See the pods.',
-    fires: { series: { [`tapfix_leader{role="controller",${at}}`]: '1x20' }, atMinutes: 10, labels: { role: 'watcher' } },
+    description:
+      'Nobody notices failures without the watcher, and no fix is applied without the controller. See the pods.',
+    fires: {
+      series: { [`tapfix_leader{role="controller",${at}}`]: '1x20' },
+      atMinutes: 10,
+      labels: { role: 'watcher' },
+    },
     quiet: {
       series: { [`tapfix_leader{role="controller",${at}}`]: '1x20', [`tapfix_leader{role="watcher",${at}}`]: '1x20' },
       atMinutes: 10,
@@ -51,7 +56,8 @@ export const alerts: readonly Alert[] = [
     expr: 'max by (namespace, role) (tapfix_leader) == 0',
     for: '2m',
     summary: 'No replica of the {{ $labels.role }} of tapfix leads',
-    description: 'The replicas run and none of them acts. See the Lease tapfix-{{ $labels.role }} in {{ $labels.namespace }}.',
+    description:
+      'The replicas run and none of them acts. See the Lease tapfix-{{ $labels.role }} in {{ $labels.namespace }}.',
     fires: {
       series: { [`tapfix_leader{role="watcher",${at}}`]: '0x10', [`tapfix_leader{role="watcher",${other}}`]: '0x10' },
       atMinutes: 5,
@@ -68,7 +74,8 @@ export const alerts: readonly Alert[] = [
     expr: 'sum by (namespace, role) (tapfix_leader) > 1',
     for: '5m',
     summary: 'More than one replica of the {{ $labels.role }} of tapfix leads',
-    description: 'See the Lease tapfix-{{ $labels.role }} in {{ $labels.namespace }}, and whether clocks or nodes stand still.',
+    description:
+      'See the Lease tapfix-{{ $labels.role }} in {{ $labels.namespace }}, and whether clocks or nodes stand still.',
     fires: {
       series: { [`tapfix_leader{role="watcher",${at}}`]: '1x10', [`tapfix_leader{role="watcher",${other}}`]: '1x10' },
       atMinutes: 8,
@@ -103,7 +110,8 @@ export const alerts: readonly Alert[] = [
     expr: 'min by (namespace, channel) (tapfix_channel_up) == 0',
     for: '5m',
     summary: 'tapfix does not reach {{ $labels.channel }}',
-    description: 'Messages wait, and are posted when {{ $labels.channel }} answers again. kubectl get fix -A shows what is open.',
+    description:
+      'Messages wait, and are posted when {{ $labels.channel }} answers again. kubectl get fix -A shows what is open.',
     fires: {
       series: { [`tapfix_channel_up{channel="telegram",${at}}`]: '0x20' },
       atMinutes: 10,
@@ -186,7 +194,8 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: 'sum by (namespace) (increase(tapfix_heartbeats_total{result="failed"}[15m])) > 5',
     summary: 'The dead man’s switch of tapfix does not answer',
-    description: 'heartbeat.url is not reached; the log of tapfix-watcher says why, in lines with "heartbeat not sent".',
+    description:
+      'heartbeat.url is not reached; the log of tapfix-watcher says why, in lines with "heartbeat not sent".',
     fires: {
       series: { [`tapfix_heartbeats_total{result="failed",${at}}`]: '0+1x30' },
       atMinutes: 20,

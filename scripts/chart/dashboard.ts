@@ -46,17 +46,13 @@ export const panels: readonly (readonly Panel[])[] = [
       title: 'Incidents per hour',
       about: 'Recorded as Remediations, by class.',
       kind: 'timeseries',
-      queries: [
-        { expr: `sum by (class) (increase(tapfix_incidents_total{${here}}[1h]))`, legend: '{{class}}' },
-      ],
+      queries: [{ expr: `sum by (class) (increase(tapfix_incidents_total{${here}}[1h]))`, legend: '{{class}}' }],
     },
     {
       title: 'What became of fixes, per hour',
       about: 'Phases that Remediations entered.',
       kind: 'timeseries',
-      queries: [
-        { expr: `sum by (phase) (increase(tapfix_remediations_total{${here}}[1h]))`, legend: '{{phase}}' },
-      ],
+      queries: [{ expr: `sum by (phase) (increase(tapfix_remediations_total{${here}}[1h]))`, legend: '{{phase}}' }],
     },
     {
       title: 'Decisions per hour',
@@ -147,7 +143,12 @@ function panelOf({ title, about, kind, unit, queries }: Panel, id: number, gridP
     fieldConfig: { defaults: { ...(unit && { unit }), min: 0 }, overrides: [] },
     options:
       kind === 'stat'
-        ? { colorMode: 'none', graphMode: 'none', reduceOptions: { calcs: ['lastNotNull'] }, textMode: 'value_and_name' }
+        ? {
+            colorMode: 'none',
+            graphMode: 'none',
+            reduceOptions: { calcs: ['lastNotNull'] },
+            textMode: 'value_and_name',
+          }
         : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi' } },
   };
 }

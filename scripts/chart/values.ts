@@ -88,7 +88,12 @@ export const values: readonly Value[] = [
     { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
     '`sha256:...`: then the nodes take exactly this image, whatever the tag is.',
   ),
-  row('image.pullPolicy', 'IfNotPresent', { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'] }, 'When to pull.'),
+  row(
+    'image.pullPolicy',
+    'IfNotPresent',
+    { type: 'string', enum: ['Always', 'IfNotPresent', 'Never'] },
+    'When to pull.',
+  ),
   row('image.pullSecrets', [], named, 'Existing Secrets of the registry, as `- name: NAME`.'),
 
   row(
@@ -126,7 +131,12 @@ export const values: readonly Value[] = [
   ),
   row('proxy.httpsProxy', '', text, 'HTTPS_PROXY of the watcher, for the chats and the heartbeat.'),
   row('proxy.httpProxy', '', text, 'HTTP_PROXY of the watcher.'),
-  row('proxy.noProxy', '', text, 'NO_PROXY, beside the API server and the names of the cluster, which are always in it.'),
+  row(
+    'proxy.noProxy',
+    '',
+    text,
+    'NO_PROXY, beside the API server and the names of the cluster, which are always in it.',
+  ),
 
   row('crds.enabled', true, yesOrNo, 'Whether the chart brings the CustomResourceDefinitions.'),
   row('crds.keep', true, yesOrNo, 'They and all records stay when the release is uninstalled.'),
@@ -143,12 +153,22 @@ export const values: readonly Value[] = [
     'Writes who decides into a decision by kubectl, on Kubernetes 1.36 or newer. Nothing depends on it.',
   ),
   row('podDisruptionBudget.enabled', true, yesOrNo, 'A budget for each role that has more than one replica.'),
-  row('podDisruptionBudget.maxUnavailable', 1, { type: ['integer', 'string'] }, 'How many pods a drain may take at a time.'),
+  row(
+    'podDisruptionBudget.maxUnavailable',
+    1,
+    { type: ['integer', 'string'] },
+    'How many pods a drain may take at a time.',
+  ),
 
   row('service.enabled', false, yesOrNo, 'A Service for each role, for its port of /metrics.'),
   row('service.port', 8080, port, 'The port of the Services.'),
   row('service.annotations', {}, textByName, 'Annotations of the Services.'),
-  row('serviceMonitor.enabled', false, yesOrNo, 'A ServiceMonitor of the Prometheus operator, with the Services it needs.'),
+  row(
+    'serviceMonitor.enabled',
+    false,
+    yesOrNo,
+    'A ServiceMonitor of the Prometheus operator, with the Services it needs.',
+  ),
   row('serviceMonitor.interval', '30s', text, 'How often it scrapes.'),
   row('serviceMonitor.labels', {}, textByName, 'Labels by which your Prometheus selects it.'),
   row('prometheusRule.enabled', false, yesOrNo, 'The alerts of deploy/monitoring, for the Prometheus operator.'),
@@ -161,7 +181,7 @@ export const values: readonly Value[] = [
     'networkPolicy.apiServer.cidrs',
     ['0.0.0.0/0', '::/0'],
     texts,
-    "The addresses of the API server. Name yours: with the default the controller reaches those ports of everything. `kubectl get endpointslices -n default` shows them.",
+    'The addresses of the API server. Name yours: with the default the controller reaches those ports of everything. `kubectl get endpointslices -n default` shows them.',
   ),
   row(
     'networkPolicy.apiServer.ports',
@@ -170,9 +190,19 @@ export const values: readonly Value[] = [
     'Its ports: the one of the Service, and the one behind it.',
   ),
   row('networkPolicy.dns.ports', [53], listOf(port), 'The ports of DNS, UDP and TCP.'),
-  row('networkPolicy.web.cidrs', ['0.0.0.0/0', '::/0'], texts, 'What the watcher alone may reach besides: the chats, or your proxy.'),
+  row(
+    'networkPolicy.web.cidrs',
+    ['0.0.0.0/0', '::/0'],
+    texts,
+    'What the watcher alone may reach besides: the chats, or your proxy.',
+  ),
   row('networkPolicy.web.ports', [443], listOf(port), 'The ports of those.'),
-  row('networkPolicy.ingressFrom', [], anyObjects, 'Who may read /metrics, as peers of a NetworkPolicy; empty: everybody.'),
+  row(
+    'networkPolicy.ingressFrom',
+    [],
+    anyObjects,
+    'Who may read /metrics, as peers of a NetworkPolicy; empty: everybody.',
+  ),
 
   row('extraObjects', [], anyObjects, 'More objects of this release; templates in them are filled in.'),
   row('global', {}, anyObject, 'Values of a chart that has this one as a part. Nothing in them is used.'),
@@ -202,7 +232,9 @@ export function valuesFile(): string {
     Object.entries(node).flatMap(([key, inner]) => {
       if (!isValue(inner)) return [`${indent}${key}:`, ...lines(inner, `${indent}  `)];
       if (isGlobal(inner)) return [];
-      const shown = stringify({ [key]: inner.default }, { lineWidth: 0 }).trimEnd().split('\n');
+      const shown = stringify({ [key]: inner.default }, { lineWidth: 0 })
+        .trimEnd()
+        .split('\n');
       return [`${indent}# ${inner.about}`, ...shown.map((line) => `${indent}${line}`)];
     });
   const groups = Object.entries(tree()).map(([key, node]) => lines({ [key]: node }, '').join('\n'));
