@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { readInput, standardInput } from '../config/config-file.ts';
+import { exampleIdsIn } from '../config/example-ids.ts';
 import { humanConfig, humanDuration } from '../config/human.ts';
 import { classNames, type Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
@@ -32,37 +33,20 @@ export async function runCheckConfig(
   const effective = stringify(inForce, { lineWidth: 0, aliasDuplicateObjects: false });
   const matching = context === undefined ? [] : await matchingIn(context, config);
   io.print(
-    ['ok', '', `# ${name} with every default filled in:`, effective.trimEnd(), ...exampleIds(config), ...matching].join(
+    ['ok', '', `# ${name} with every default filled in:`, effective.trimEnd(), ...warnings(config), ...matching].join(
       '\n',
     ),
   );
   return 0;
 }
 
-/** Ids of config.example.yaml that are still there, as comments: nobody would get a message, or a stranger would. */
-function exampleIds({ channels, approval }: Config): string[] {
-  const { telegram, slack } = channels;
-  const chats = [telegram?.chat, ...(telegram?.routes ?? []).map(({ chat }) => chat)];
-  const channelIds = [slack?.channel, ...(slack?.routes ?? []).map(({ chat }) => chat)];
-  const found: [where: string, id: string | number | undefined][] = [
-    ...chats.map((chat): [string, typeof chat] => ['channels.telegram', chat]),
-    ...channelIds.map((chat): [string, typeof chat] => ['channels.slack', chat]),
-    ...approval.approvers.flatMap(({ name, telegram, slack }): [string, string | number | undefined][] => [
-      [`approver ${name}`, telegram],
-      [`approver ${name}`, slack],
-    ]),
-  ];
-  const lines = found
-    .filter(([, id]) => examples.has(String(id)))
-    .map(
-      ([where, id]) => `# warning: ${where}: ${id} is the id of the example, and nobody's of yours: put your own there`,
-    );
-  return lines.length > 0 ? ['', ...new Set(lines)] : [];
+/** As comments, because the rest of the output is YAML. */
+function warnings(config: Config): string[] {
+  const lines = exampleIdsIn(config).map(
+    ({ where, id }) => `# warning: ${where}: ${id} is the id of the example, and nobody's of yours: put your own there`,
+  );
+  return lines.length > 0 ? ['', ...lines] : [];
 }
-
-const examples: ReadonlySet<string> = new Set([
-  '-1001234567890', '-1009876543210', '123456789', 'C0123456789', 'C0123456780', 'U012AB3CD',
-]); // prettier-ignore
 
 /** The settings of every class, including your own: the file need not name any. */
 function classesInForce(config: Config): object {

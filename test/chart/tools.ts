@@ -25,17 +25,33 @@ const promtool = (): string | undefined =>
 
 /** The paths of all programs that the tests of the chart need; what is not there yet is built or fetched once. */
 export async function chartTools(say: Say, signal: AbortSignal): Promise<Tools> {
-  const absent = names.filter((name) => !existsSync(pathOf(name)));
-  const complaints: string[] = [];
-  if (absent.length > 0 && findCommand('go') === undefined) complaints.push(goIsMissing);
-  if (promtool() === undefined && !(await fetchPromtool(signal)))
-    complaints.push('promtool is missing (apt-get install -y prometheus)');
-  if (complaints.length > 0) throw new Error(`The tests of the chart cannot start: ${complaints.join('; ')}.`);
+  const isReady = promtool() !== undefined || (await fetchPromtool(signal));
+  const built = await builtTools(names, say, signal, isReady ? [] : [promtoolIsMissing]);
+  return { ...built, promtool: promtool()! };
+}
+
+const promtoolIsMissing = 'promtool is missing (apt-get install -y prometheus)';
+
+/** Both majors of Helm alone: the tests on the real cluster have no way to the internet once they run. */
+export const bothHelms = (say: Say, signal: AbortSignal): Promise<Pick<Tools, 'helm3' | 'helm4'>> =>
+  builtTools(['helm3', 'helm4'], say, signal, []);
+
+/** What is missing is said in one sentence, before anything is built. */
+async function builtTools<Name extends ProgramName>(
+  wanted: readonly Name[],
+  say: Say,
+  signal: AbortSignal,
+  complaints: readonly string[],
+): Promise<Readonly<Record<Name, string>>> {
+  const absent = wanted.filter((name) => !existsSync(pathOf(name)));
+  const isGoMissing = absent.length > 0 && findCommand('go') === undefined;
+  const missing = [...(isGoMissing ? [goIsMissing] : []), ...complaints];
+  if (missing.length > 0) throw new Error(`The tests of the chart cannot start: ${missing.join('; ')}.`);
   for (const name of absent) {
-    const { version } = programs[name];
-    await withProgress(say, `building ${name} ${version} (once, about 2 minutes)`, () => build(name, signal));
+    const what = `building ${name} ${programs[name].version} (once, 2 minutes at most)`;
+    await withProgress(say, what, () => build(name, signal));
   }
-  return { ...(Object.fromEntries(names.map((name) => [name, pathOf(name)])) as Tools), promtool: promtool()! };
+  return Object.fromEntries(wanted.map((name) => [name, pathOf(name)])) as Record<Name, string>;
 }
 
 async function build(name: ProgramName, signal: AbortSignal): Promise<void> {
