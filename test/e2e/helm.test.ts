@@ -48,9 +48,19 @@ const environment = () => ({
 function valuesOf(more: object): string {
   const config = parse(configText({ apiRoot: chat.apiRoot })) as { channels: object };
   const channels = { ...config.channels, console: null };
-  const role = { replicas: 1, ...more };
-  return JSON.stringify({ config: { ...config, channels }, watcher: role, controller: role });
+  const role = { replicas: 1 };
+  return JSON.stringify({ config: { ...config, channels }, watcher: role, controller: role, ...more });
 }
+
+/** Everything else that the chart can bring and this cluster knows; its network does not enforce NetworkPolicies. */
+const everythingElse = (mark: string): object => ({
+  watcher: { replicas: 1, podAnnotations: { 'example.com/upgraded': mark } },
+  controller: { replicas: 2, podAnnotations: { 'example.com/upgraded': mark } },
+  networkPolicy: { enabled: true },
+  service: { enabled: true },
+  dashboard: { enabled: true },
+  approvers: [{ namespace: shop, users: ['ada@example.com'], groups: ['sre'] }],
+});
 
 const helm = (major: keyof typeof helms, words: readonly string[], more: object = {}): Promise<string> =>
   exec(helms[major], words, { env: environment(), input: valuesOf(more) });
@@ -79,6 +89,8 @@ async function left(kinds: readonly string[]): Promise<string[]> {
   const names = await Promise.all(kinds.map((kind) => cluster.kubectl(['get', kind, '-A', '-o', 'name'])));
   return names.flatMap((text) => text.split('\n')).filter((name) => name.includes('tapfix'));
 }
+
+const rest = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings', 'networkpolicies', 'services'];
 
 const crds = async (): Promise<string[]> => (await left(['customresourcedefinitions'])).sort();
 const bothCrds = ['notices', 'remediations'].map(
@@ -122,15 +134,16 @@ describe('a release of the chart', () => {
   });
 
   test('an upgrade with other values loses no record and repeats no message', async () => {
-    await helm('helm3', ['upgrade', ...release], { podAnnotations: { 'example.com/upgraded': 'yes' } });
+    await helm('helm3', ['upgrade', ...release], everythingElse('yes'));
     await nothingIsRepeated(record);
     const pods = await cluster.list<{ metadata: { annotations?: Record<string, string> } }>('pods', 'tapfix');
     assert(pods.every(({ metadata }) => metadata.annotations?.['example.com/upgraded'] === 'yes'));
+    assert.equal((await left(['networkpolicies', 'services', 'poddisruptionbudgets'])).length, 5);
   });
 
   test('uninstalled, it refuses nobody’s requests, and the records are still there', async () => {
     await helm('helm3', ['uninstall', 'tapfix', '-n', 'tapfix', '--wait']);
-    assert.deepEqual(await left([...guards, 'clusterroles', 'clusterrolebindings']), []);
+    assert.deepEqual(await left([...guards, ...rest]), []);
     assert.deepEqual(await crds(), bothCrds);
     assert.equal((await onlyFix(cluster, shop))?.metadata.uid, record.metadata.uid);
     // What only the policies refused is accepted: nothing else stands in anybody's way.
@@ -140,7 +153,7 @@ describe('a release of the chart', () => {
   test('Helm 4 installs it again: the records are taken over, and nothing is posted again', async () => {
     await helm('helm4', ['install', ...release]);
     await nothingIsRepeated(record);
-    await helm('helm4', ['upgrade', ...release], { podAnnotations: { 'example.com/upgraded': 'again' } });
+    await helm('helm4', ['upgrade', ...release], everythingElse('again'));
     await nothingIsRepeated(record);
   });
 
@@ -153,7 +166,7 @@ describe('a release of the chart', () => {
 
   test('Helm 4 uninstalls it, and again nothing that could refuse is left', async () => {
     await helm('helm4', ['uninstall', 'tapfix', '-n', 'tapfix', '--wait']);
-    assert.deepEqual(await left([...guards, 'clusterroles', 'clusterrolebindings']), []);
+    assert.deepEqual(await left([...guards, ...rest]), []);
     assert.deepEqual(await crds(), bothCrds);
   });
 });
