@@ -1,8 +1,10 @@
 import { Document, isScalar } from 'yaml';
+import { readInput, standardInput } from '../config/config-file.ts';
+import { exampleIdsIn } from '../config/example-ids.ts';
 import { humanConfig, humanDuration } from '../config/human.ts';
-import { loadConfig } from '../config/load.ts';
 import { classNames, type Config } from '../config/schema.ts';
 import { isSelected } from '../config/selection.ts';
+import { loadWrittenConfig, writtenConfigIn } from '../config/written-config.ts';
 import { ApiError, ifForbidden, type KubeObject, type Reader, Unreachable } from '../kube/api.ts';
 import { createApi } from '../kube/client.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
@@ -12,6 +14,7 @@ import { counted } from '../lib/text.ts';
 import { classOf } from '../signals/classes.ts';
 
 export interface CheckConfigOptions {
+  /** `-` is standard input. */
   file: string;
   /** Asks this cluster which namespaces match. */
   context?: string;
@@ -21,15 +24,30 @@ export interface CheckConfigOptions {
 export async function runCheckConfig(
   { file, context }: CheckConfigOptions,
   io: { print(text: string): void },
+  input: AsyncIterable<Uint8Array> = process.stdin,
 ): Promise<number> {
-  const config = await loadConfig(file);
+  const isPiped = file === standardInput.argument;
+  const name = isPiped ? standardInput.name : file;
+  const config = isPiped ? writtenConfigIn(await readInput(input), name) : await loadWrittenConfig(file);
   const inForce = { ...humanConfig(config), classes: classesInForce(config) };
   const effective = withFloors(new Document(inForce, { aliasDuplicateObjects: false }), config).toString({
     lineWidth: 0,
   });
   const matching = context === undefined ? [] : await matchingIn(context, config);
-  io.print(['ok', '', `# ${file} with every default filled in:`, effective.trimEnd(), ...matching].join('\n'));
+  io.print(
+    ['ok', '', `# ${name} with every default filled in:`, effective.trimEnd(), ...warnings(config), ...matching].join(
+      '\n',
+    ),
+  );
   return 0;
+}
+
+/** As comments, because the rest of the output is YAML. */
+function warnings(config: Config): string[] {
+  const lines = exampleIdsIn(config).map(
+    ({ where, id }) => `# warning: ${where}: ${id} is the id of the example, and nobody's of yours: put your own there`,
+  );
+  return lines.length > 0 ? ['', ...lines] : [];
 }
 
 /** The settings of every class, including your own: the file need not name any. */

@@ -81,6 +81,19 @@ Environment:
 Example:
   TELEGRAM_BOT_TOKEN=... tapfix run --config config.yaml --context kind-dev`;
 
+const checkConfigHelp = `
+Examples:
+  tapfix check-config config.yaml --context my-cluster
+  kubectl -n tapfix get configmap tapfix-config -o yaml | tapfix check-config -`;
+
+const manifestsHelp = `
+install.yaml is everything but the configuration and the stamping of decisions, in one file:
+applying it again is an upgrade. 90-stamping.yaml needs Kubernetes 1.36.
+
+Examples:
+  tapfix manifests --image registry.example.com/tapfix:0.1.0 | kubectl apply --server-side -f -
+  tapfix manifests --out tapfix && kubectl apply --server-side -f tapfix/install.yaml`;
+
 /**
  * The names are listed here because importing the demo would load a Kubernetes client for --help; a test compares them.
  */
@@ -107,9 +120,10 @@ Examples:
 
 const replayHelp = `
 The file holds Kubernetes Events: a list, a List of kubectl, or one a line. No cluster is asked.
-Record them with kubectl get events -A -o json > events.json
+Without --config every namespace is watched, with the default of every setting.
 
-Example:
+Examples:
+  kubectl get events -A -o json | tapfix replay -
   tapfix replay events.json --config config.yaml`;
 
 function createProgram(io: Io, commands: Commands, finish: (exitCode: number) => void): Command {
@@ -145,9 +159,9 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   checkConfig
     .description('say everything that is wrong with a configuration, or show it with its defaults')
     .configureOutput({ outputError: refusal('tapfix check-config') })
-    .argument('<file>', 'the configuration')
+    .argument('<file>', 'the configuration, or a ConfigMap with it; - is standard input')
     .option('--context <name>', 'also say which namespaces of this cluster match now')
-    .addHelpText('after', '\nExample:\n  tapfix check-config config.yaml --context my-cluster')
+    .addHelpText('after', checkConfigHelp)
     .action(async (file: string, { context }: { context?: string }) => {
       if (context === '') return checkConfig.error('option --context needs the name of a context');
       finish(await commands.checkConfig({ file, ...(context !== undefined && { context }) }, io));
@@ -159,11 +173,9 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
     .configureOutput({ outputError: refusal('tapfix manifests') })
     .option('--image <image>', 'the container image that the Deployments run')
     .option('--namespace <name>', "tapfix's own namespace")
-    .option('--out <directory>', 'write one file per part there instead of printing all')
-    .addHelpText(
-      'after',
-      '\nExample:\n  tapfix manifests --image registry.example.com/tapfix:0.1.0 | kubectl apply --server-side -f -',
-    )
+    .option('--out <directory>', 'write one file per part there instead of printing all; what was edited is kept')
+    .option('--force', 'with --out: overwrite edited files as well')
+    .addHelpText('after', manifestsHelp)
     .action(async (options: ManifestsOptions) => finish(await commands.manifests(options, io)));
 
   const demo = program.command('demo');
@@ -198,13 +210,12 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   replay
     .description('run recorded events through a configuration: what would have been said, and why the rest was not')
     .configureOutput({ outputError: refusal('tapfix replay') })
-    .argument('<file>', 'the recorded events')
-    .option('--config <file>', 'the configuration (required)')
+    .argument('<file>', 'the recorded events; - is standard input')
+    .option('--config <file>', 'the configuration (default: all namespaces, and the default of every setting)')
     .addHelpText('after', replayHelp)
-    .action(async (file: string, { config }: { config?: string }) => {
-      if (config === undefined) return replay.error("required option '--config <file>' not specified");
-      finish(await commands.replay({ file, configFile: config }, io));
-    });
+    .action(async (file: string, { config }: { config?: string }) =>
+      finish(await commands.replay({ file, ...(config !== undefined && { configFile: config }) }, io)),
+    );
 
   // Commander's own help command shows the whole help for an unknown command, and does not say that it is unknown.
   program

@@ -1,5 +1,6 @@
-import { loadConfig, parseConfig } from '../config/load.ts';
+import { defaultConfig, parseConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { loadWrittenConfig } from '../config/written-config.ts';
 import { gather, type GatherDeps } from '../explain/examine.ts';
 import { explained, ledgerLines, pageOf, rows } from '../explain/explanation.ts';
 import { parseTarget } from '../explain/findings.ts';
@@ -27,7 +28,7 @@ export interface ExplainOptions {
 export async function runExplain(options: ExplainOptions, io: { print(text: string): void }): Promise<number> {
   const target = parseTarget(options.target);
   const base = options.watcher === undefined ? undefined : watcherAddress(options.watcher);
-  const own = options.configFile === undefined ? undefined : await loadConfig(options.configFile);
+  const own = options.configFile === undefined ? undefined : await loadWrittenConfig(options.configFile);
   const api = createApi({ kubeConfig: loadKubeConfig({ context: options.context }) });
   const reader: Reader = { get: api.get, list: api.list };
   const ownNamespace = process.env['POD_NAMESPACE'] || 'tapfix';
@@ -73,12 +74,9 @@ async function clusterConfig(reader: Reader, namespace: string): Promise<{ confi
   const map = await readConfigMap(reader, namespace, 'tapfix-config');
   const parsed = parseConfig(map?.data?.['config.yaml'] ?? '', where);
   if (parsed.ok) return { config: parsed.config, note: `from ${where}` };
-  const all = { cluster: 'unknown', namespaces: { include: ['*'] }, channels: { console: {} } };
-  const defaults = parseConfig(JSON.stringify(all), 'defaults');
-  if (!defaults.ok) throw new Error('the defaults are no configuration');
   const why = map ? `${where} is not valid` : `${where} is not there, or not for you to read`;
   return {
-    config: defaults.config,
+    config: defaultConfig(),
     note: `${why}: taken were the defaults and every namespace; --config FILE says which`,
   };
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { actions } from '../actions/table.ts';
 import { UserError } from '../lib/errors.ts';
-import { defaults, renderManifests } from '../manifests/render-manifests.ts';
+import { configFile, defaults, installFile, isAsGenerated, renderManifests } from '../manifests/render-manifests.ts';
 
 const registry = String.raw`(?:[a-z0-9]+(?:(?:\.|-+)[a-z0-9]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?`;
 const part = String.raw`[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`;
@@ -22,11 +22,13 @@ export interface ManifestsOptions {
   image?: string;
   namespace?: string;
   out?: string;
+  /** Overwrites files that somebody has edited as well. */
+  force?: boolean;
 }
 
 /** `tapfix manifests`: everything to apply, as one stream or as files. */
 export async function runManifests(options: ManifestsOptions, io: { print(text: string): void }): Promise<number> {
-  const { namespace = defaults.namespace, image = defaults.image, out } = options;
+  const { namespace = defaults.namespace, image = defaults.image, out, force = false } = options;
   // The namespace becomes part of names and of expressions in the admission policies.
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) {
     throw new UserError(`--namespace ${JSON.stringify(namespace)} is no name of a namespace: use a-z, 0-9 and -`, 2);
@@ -40,23 +42,44 @@ export async function runManifests(options: ManifestsOptions, io: { print(text: 
   }
   if (out === '') throw new UserError('--out needs the name of a directory', 2);
   const files = renderManifests({ namespace, image, actions });
-  if (out === undefined) io.print([...files.values()].join('').trimEnd());
-  else await writeAll(out, files, io);
+  if (out !== undefined) return await writeAll(out, files, { print: io.print, force });
+  files.delete(installFile); // everything in it is in the other files as well
+  io.print([...files.values()].join('').trimEnd());
   return 0;
 }
 
-async function writeAll(out: string, files: Map<string, string>, io: { print(text: string): void }): Promise<void> {
+/** Edited files are kept and named. The exit code is 1 if that leaves anything but the configuration as it was. */
+async function writeAll(
+  out: string,
+  files: Map<string, string>,
+  { print, force }: { print(text: string): void; force: boolean },
+): Promise<number> {
+  const kept: string[] = [];
   try {
     await makeDirectory(out);
     for (const [name, text] of files) {
       const path = join(out, name);
-      await writeFile(path, text);
-      io.print(`wrote ${path}`);
+      const before = force ? undefined : await textAt(path);
+      if (before !== undefined && before !== text && !isAsGenerated(before)) kept.push(name);
+      else {
+        await writeFile(path, text);
+        print(`wrote ${path}`);
+      }
     }
   } catch (error) {
     throw new UserError(`--out ${out} ${whyUnwritable(error as NodeJS.ErrnoException)}`, 2, error);
   }
+  for (const name of kept) print(`kept ${join(out, name)}, because it was edited: --force overwrites it`);
+  return kept.some((name) => name !== configFile) ? 1 : 0;
 }
+
+/** undefined: there is no such file yet. */
+const textAt = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    // There may be a directory in its place: writing says why that cannot be done.
+    if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
+    throw error;
+  });
 
 /** mkdir's own `recursive` is not used: below /proc Node would retry for ever. */
 async function makeDirectory(path: string): Promise<void> {

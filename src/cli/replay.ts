@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { loadConfig } from '../config/load.ts';
+import { text } from 'node:stream/consumers';
+import { standardInput } from '../config/config-file.ts';
+import { defaultConfig } from '../config/load.ts';
+import { loadWrittenConfig } from '../config/written-config.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
 import { readObjects, recordingOf } from '../replay/recording.ts';
@@ -7,21 +10,32 @@ import { replay } from '../replay/run-replay.ts';
 import { replayed } from '../replay/transcript.ts';
 
 export interface ReplayOptions {
+  /** `-` is standard input. */
   file: string;
-  configFile: string;
+  /** Without it every namespace, and the default of every setting. */
+  configFile?: string;
 }
 
 /** `tapfix replay`: what would have been posted about recorded Events, and why the rest would not. Offline. */
 export async function runReplay(
   { file, configFile }: ReplayOptions,
   io: { print(text: string): void },
+  input: NodeJS.ReadableStream = process.stdin,
 ): Promise<number> {
-  const config = await loadConfig(configFile);
-  const { records, unreadable } = readObjects(await read(file));
+  const config = configFile === undefined ? defaultConfig() : await loadWrittenConfig(configFile);
+  const isPiped = file === standardInput.argument;
+  const { records, unreadable } = readObjects(await (isPiped ? text(input) : read(file)));
   const recording = recordingOf(records);
   const all = [...unreadable, ...recording.unreadable];
   const result = replay({ ...recording, unreadable: all }, config, process.env['POD_NAMESPACE'] || 'tapfix');
-  io.print(replayed(result, { file, config, timeZone: localTimeZone(), unreadable: all }).join('\n'));
+  io.print(
+    replayed(result, {
+      file: isPiped ? standardInput.name : file,
+      config,
+      timeZone: localTimeZone(),
+      unreadable: all,
+    }).join('\n'),
+  );
   return 0;
 }
 

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { runTapfix } from '../app/app.ts';
 import { type Channels, createChannels } from '../channels/channels.ts';
 import { readText } from '../config/config-file.ts';
+import { exampleIdsIn } from '../config/example-ids.ts';
 import { configIn } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { createLedger } from '../incidents/ledger.ts';
@@ -75,6 +76,8 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
   const config = configIn(text, configFile);
   const signal = io.stopSignal(); // not earlier: reading a pipe cannot be interrupted
   const log = createLog(config.channels.console && process.stdout.isTTY ? { write: besideTheCards(config) } : {});
+  for (const { where, id } of exampleIdsIn(config))
+    log.warn({ where, id }, 'the configuration has an id of the example');
   const outage = createOutage({ clock, log });
   const api = createApi({ kubeConfig: loadKubeConfig({ context }), outage });
   // It has connections of its own: a Lease is renewed in time, however many other calls wait.

@@ -10,6 +10,21 @@ export async function readText(file: string): Promise<string> {
   return textIn(file, await readAtMost(file, () => createReadStream(file, { end: maxBytes })));
 }
 
+/** How standard input is named on a command line, and in messages. */
+export const standardInput = { argument: '-', name: 'standard input' } as const;
+
+/** The same of what is piped in. */
+export async function readInput(input: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of input) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) break; // it may never end
+  }
+  return textIn(standardInput.name, Buffer.concat(chunks));
+}
+
 /** Reads again what was read before. A pipe is not read again: opening one waits for its writer, maybe for ever. */
 export async function readAgain(file: string): Promise<string> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {

@@ -79,6 +79,12 @@ export function configIn(text: string, file: string): Config {
   throw new BadConfig(file, parsed.problems);
 }
 
+/** Every namespace, and the default of every setting: for commands that were given no file. */
+export function defaultConfig(): Config {
+  const all = { cluster: 'unknown', namespaces: { include: ['*'] }, channels: { console: {} } };
+  return configIn(JSON.stringify(all), 'defaults');
+}
+
 /** Lists everything that is wrong with the file, one line each. */
 export class BadConfig extends UserError {
   readonly problems: readonly Problem[];

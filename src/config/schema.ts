@@ -26,6 +26,24 @@ export const actionNames = [
   'DeleteResourceQuota', 'PatchDeploymentImage', 'ScaleDeployment', 'RolloutRestart', 'DeletePod', 'RolloutUndo',
 ] as const; // prettier-ignore
 
+/** The words that kubectl shows for these failures, and that people therefore look for. */
+const classOfWord: Readonly<Record<string, (typeof classNames)[number]>> = {
+  CrashLoopBackOff: 'CrashLoop', BackOff: 'CrashLoop', RunContainerError: 'CrashLoop', StartError: 'CrashLoop', PostStartHookError: 'CrashLoop',
+  ImagePullBackOff: 'ImagePull', ErrImagePull: 'ImagePull', ErrImageNeverPull: 'ImagePull', InvalidImageName: 'ImagePull',
+  ImageInspectError: 'ImagePull', RegistryUnavailable: 'ImagePull', SignatureValidationFailed: 'ImagePull',
+  CreateContainerConfigError: 'ConfigMissing', OOMKilling: 'OOMKilled', OutOfMemory: 'OOMKilled',
+  ContainerCreating: 'SandboxFailed', CreateContainerError: 'SandboxFailed', FailedCreatePodSandBox: 'SandboxFailed',
+  FailedMount: 'VolumeStuck', FailedAttachVolume: 'VolumeStuck', ProvisioningFailed: 'StorageFailed', FailedBinding: 'StorageFailed',
+  FailedScheduling: 'Unschedulable', Pending: 'Unschedulable', Unhealthy: 'ProbeFailing', NotReady: 'ProbeFailing',
+  FailedCreate: 'CreateRejected', NodeNotReady: 'NodeDown', ProgressDeadlineExceeded: 'RolloutStuck',
+  BackoffLimitExceeded: 'JobFailed', DeadlineExceeded: 'JobFailed', FailedGetResourceMetric: 'AutoscalerBlind',
+}; // prettier-ignore
+
+const classHint = (word: string, known: readonly string[]): string => {
+  const meant = Object.hasOwn(classOfWord, word) ? classOfWord[word] : undefined;
+  return meant && known.includes(meant) ? `did you mean ${meant}?` : didYouMean(word, known);
+};
+
 const severityNames = ['critical', 'warning', 'info'] as const;
 
 const namespaces = z
@@ -273,7 +291,7 @@ function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context:
     .filter((name) => typeof name === 'string');
   const known: string[] = [...classNames, ...own];
   const complain = (name: string, path: PropertyKey[], words = known): void =>
-    addIssue(context, { wrong: `there is no class ${JSON.stringify(name)}`, hint: didYouMean(name, words) }, path);
+    addIssue(context, { wrong: `there is no class ${JSON.stringify(name)}`, hint: classHint(name, words) }, path);
 
   // A list in its place is another mistake, and is reported as that.
   const named = Array.isArray(classes) ? [] : Object.keys(classes ?? {});

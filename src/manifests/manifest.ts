@@ -21,6 +21,9 @@ export interface Install {
 
 export const defaultNamespace = 'tapfix';
 
+/** The published image, without its tag. The manifests, the chart and the release all take it from here. */
+export const imageRepository = 'ghcr.io/tapfix/tapfix';
+
 export const accounts = {
   watcher: 'tapfix-watcher',
   controller: 'tapfix-controller',

@@ -28,13 +28,19 @@ export const serviceAccounts = ({ namespace }: Install): Manifest[] =>
     ...(name === accounts.writer && { automountServiceAccountToken: false }),
   }));
 
-const startingConfig = `# A start: it watches everything but the system's namespaces, and prints what it would say to its own log.
-# All settings are in config.example.yaml. A change is taken up within a minute or two, without a restart.
+/** The same as config.starter.yaml, which a test compares. */
+export const startingConfig = `# A start: put in your own names, then ask tapfix check-config. All settings are in config.example.yaml.
+# A change is taken up within a minute or two, without a restart.
 cluster: my-cluster # shown in every message
 namespaces:
-  include: ["*"]
+  include: ['*'] # all but the system's; or names and patterns, such as 'shop-*'
 channels:
-  console: {}
+  console: {} # the watcher's own log; instead of it, or beside it, one chat or both:
+  # telegram: { chat: -1001234567890 } # the numeric id; groups have negative ones
+  # slack: { channel: C0123456789 } # the id, not the #name
+approval:
+  approvers: # who may press the buttons; while nobody is listed, there are none
+    # - { name: Ada, telegram: 123456789, slack: U012AB3CD } # ids, not @names
 `;
 
 export const configMap = ({ namespace }: Install): Manifest => ({

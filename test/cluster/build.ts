@@ -11,7 +11,7 @@ const clusterSources = ['k8s/go.mod', 'k8s/go.sum', 'k8s/main.go'];
 const workloadSources = ['workload/go.mod', 'workload/main.go'];
 const stripped = '-s -w';
 
-type Say = (line: string) => void;
+export type Say = (line: string) => void;
 
 /** Builds every program of the cluster, once per version, and returns the directory that holds them. */
 export async function buildPrograms(say: Say, signal: AbortSignal): Promise<string> {
@@ -33,7 +33,7 @@ export async function buildWorkload(signal: AbortSignal): Promise<string> {
 }
 
 /** A directory that is there as a whole or not at all. */
-async function makeOnce(target: string, fill: (directory: string) => Promise<void>): Promise<void> {
+export async function makeOnce(target: string, fill: (directory: string) => Promise<void>): Promise<void> {
   if (existsSync(target)) return;
   await mkdir(dirname(target), { recursive: true });
   const unfinished = await mkdtemp(`${target}.unfinished-`);
@@ -45,7 +45,7 @@ async function makeOnce(target: string, fill: (directory: string) => Promise<voi
   }
 }
 
-function cacheDirectory(): string {
+export function cacheDirectory(): string {
   return process.env.TAPFIX_CACHE ?? join(homedir(), '.cache', 'tapfix');
 }
 
@@ -100,7 +100,7 @@ async function go(args: readonly string[], { directory, signal, env = {} }: GoOp
 }
 
 /** A silent ten minutes looks like a hang, so say every 15 seconds that it is not. */
-async function withProgress(say: Say, what: string, work: () => Promise<void>): Promise<void> {
+export async function withProgress(say: Say, what: string, work: () => Promise<void>): Promise<void> {
   const startedAt = Date.now();
   say(`${what} ...`);
   const timer = setInterval(() => {

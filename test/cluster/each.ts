@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { bothHelms } from '../chart/tools.ts';
 import { arrange, table } from './arrangement.ts';
 import { buildPrograms, buildWorkload } from './build.ts';
 import { type Count, countTests } from './count-tests.ts';
@@ -26,6 +27,7 @@ async function main(patterns: readonly string[], signal: AbortSignal): Promise<n
   if (alone.length + beside.length === 0) return complain(`no test file matches ${patterns.join(' ')}`);
   await buildPrograms((line) => console.error(line), signal);
   await buildWorkload(signal);
+  await bothHelms((line) => console.error(line), signal);
 
   const ran: Ran[] = [];
   for (const file of alone) if (!signal.aborted) ran.push(await run([file], signal));

@@ -1,6 +1,7 @@
 import { cp, mkdtemp } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bothHelms } from '../chart/tools.ts';
 import { buildPrograms, buildWorkload } from './build.ts';
 import { layout } from './layout.ts';
 import { runInNamespaces } from './namespaces.ts';
@@ -21,6 +22,7 @@ async function main(argv: readonly string[], signal: AbortSignal): Promise<numbe
   if (missing !== undefined) return complain(missing, 1);
   const programs = await buildPrograms((line) => console.error(line), signal);
   const workload = await buildWorkload(signal);
+  if (command.length > 0) await bothHelms((line) => console.error(line), signal);
   const at = layout(await mkdtemp(join(tmpdir(), 'tapfix-cluster-')));
   try {
     await cp(workload, at.workload);

@@ -25,6 +25,8 @@ const packageOfCommand: Record<string, string> = {
 };
 const usualPackages = ['runc', 'containernetworking-plugins', 'iptables', 'iproute2', 'openssl'];
 
+export const goIsMissing = 'Go is missing (get 1.26 or newer from https://go.dev/dl/)';
+
 /** One sentence that names everything missing and how to get it; undefined when the cluster can start. */
 export function whatIsMissing(machine: Machine): string | undefined {
   if (machine.platform !== 'linux')
@@ -40,7 +42,7 @@ function rootComplaint({ uid }: Machine): string | undefined {
 }
 
 function goComplaint(machine: Machine): string | undefined {
-  return machine.hasCommand('go') ? undefined : 'Go is missing (get 1.26 or newer from https://go.dev/dl/)';
+  return machine.hasCommand('go') ? undefined : goIsMissing;
 }
 
 function packagesComplaint(machine: Machine): string | undefined {

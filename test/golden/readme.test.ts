@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { roles } from '../../src/cli/cli.ts';
+import { imageRepository } from '../../src/manifests/manifest.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
@@ -46,6 +47,6 @@ test('README speaks of commands, roles and people that there are', () => {
 });
 
 test('the command in the Dockerfile tags what the manifests run', () => {
-  assert.match(read('deploy/Dockerfile'), /-t "localhost\/tapfix:\$\(npm run --silent tapfix -- --version\)"/);
-  assert(read('deploy/manifests/50-deployments.yaml').includes(`image: localhost/tapfix:${packageJson.version}\n`));
+  assert(read('deploy/Dockerfile').includes(`-t "${imageRepository}:$(npm run --silent tapfix -- --version)"`));
+  assert(read('deploy/manifests/50-deployments.yaml').includes(`image: ${imageRepository}:${packageJson.version}\n`));
 });

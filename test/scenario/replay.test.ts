@@ -23,6 +23,14 @@ describe('tapfix replay', { concurrency: 3 }, () => {
       assert.equal(stdout, await readFile(join(root, `test/golden/replay-${golden}.txt`), 'utf8'));
     });
 
+  test('what is piped in is read with every default, in all namespaces', async (t) => {
+    const input = await readFile(join(root, 'test/fixtures/recorded/events.json'), 'utf8');
+    const { code, stdout, stderr } = await startTapfix(t, ['replay', '-'], { env, input }).ended();
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const written = await readFile(join(root, 'test/golden/replay-control-plane.txt'), 'utf8');
+    assert.equal(stdout.replace(/^standard input/, ''), written.replace(/^[^:]+/, '').replaceAll('prod-eu', 'unknown'));
+  });
+
   test('garbage is counted, and no failure of the command', async (t) => {
     const folder = await aFolder(t);
     const [file, configFile] = [join(folder, 'garbage.json'), join(folder, 'config.yaml')];

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { buildImageTar } from '../../cluster/image.ts';
-import packageJson from '../../../package.json' with { type: 'json' };
+import { defaults, installFile } from '../../../src/manifests/render-manifests.ts';
 import { ada, botToken, chatId } from './chat.ts';
 import { slackAda, slackChannel, slackTokens } from './slack.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
-export const image = `localhost/tapfix:${packageJson.version}`;
+/** Imported into the node under its published name, so that the manifests run as they are; nothing is pulled. */
+export const image = defaults.image;
 
 export interface ConfigOptions {
   apiRoot: string;
@@ -85,11 +86,26 @@ async function clearLeftovers(cluster: Cluster): Promise<void> {
  * unless the test asks for more: most tests look at the one pod, its log and its memory.
  */
 export async function installTapfix(cluster: Cluster, config: ConfigOptions, replicas = 1): Promise<void> {
+  await importTapfix(cluster);
+  await installResources(cluster);
+  await setConfig(cluster, config);
+  await createTokens(cluster);
+  const [file] = (await manifestFiles()).filter((name) => name.includes('deployments'));
+  const text = await readFile(join(root, 'deploy/manifests', file!), 'utf8');
+  const input = text.replaceAll(/^ {2}replicas: \d+$/gm, `  replicas: ${replicas}`);
+  await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input });
+  await rolledOut(cluster);
+}
+
+/** The image of this source, on the node. */
+export async function importTapfix(cluster: Cluster): Promise<void> {
   const tar = join(await mkdtemp(join(tmpdir(), 'tapfix-image-')), 'image.tar');
   await buildImageTar({ dockerfile: join(root, 'deploy/Dockerfile'), context: root, tag: image, out: tar });
   await cluster.importImage(tar);
-  await installResources(cluster);
-  await setConfig(cluster, config);
+}
+
+/** The Secret with the tokens of the stand-ins. */
+export async function createTokens(cluster: Cluster): Promise<void> {
   const secret = [
     '-n',
     'tapfix',
@@ -102,11 +118,6 @@ export async function installTapfix(cluster: Cluster, config: ConfigOptions, rep
     ),
   ];
   await cluster.apply(await cluster.kubectl([...secret, '--dry-run=client', '-o', 'yaml']));
-  const [file] = (await manifestFiles()).filter((name) => name.includes('deployments'));
-  const text = await readFile(join(root, 'deploy/manifests', file!), 'utf8');
-  const input = text.replaceAll(/^ {2}replicas: \d+$/gm, `  replicas: ${replicas}`);
-  await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { input });
-  await rolledOut(cluster);
 }
 
 export async function setConfig(cluster: Cluster, config: ConfigOptions): Promise<void> {
@@ -144,14 +155,15 @@ export async function removeDeployments(cluster: Cluster): Promise<void> {
 }
 
 async function manifestFiles(): Promise<string[]> {
-  return (await readdir(join(root, 'deploy/manifests'))).filter((name) => name.endsWith('.yaml')).sort();
+  const names = (await readdir(join(root, 'deploy/manifests'))).filter((name) => name.endsWith('.yaml'));
+  return names.filter((name) => name !== installFile).sort();
 }
 
 const applyFile = (cluster: Cluster, file: string): Promise<string> =>
   cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', join(root, 'deploy/manifests', file)]);
 
 /** Policies take a moment to be enforced: a canary that must be refused tells when. */
-async function policiesBite(cluster: Cluster): Promise<boolean> {
+export async function policiesBite(cluster: Cluster): Promise<boolean> {
   const canary = `
 apiVersion: tapfix.dev/v1alpha1
 kind: Remediation

@@ -49,6 +49,8 @@ export interface StartOptions {
   node?: string[];
   /** The program; by default the one of this project. */
   program?: string;
+  /** What is piped into it; by default nothing is. */
+  input?: string;
 }
 
 /** The built program as a child process, in an environment of its own: nothing of the machine's leaks in. */
@@ -57,12 +59,14 @@ export function startTapfix(
   words: readonly string[],
   options: StartOptions = {},
 ): Tapfix {
-  const { env = {}, node = [], program = join(root, 'bin/tapfix.js') } = options;
+  const { env = {}, node = [], program = join(root, 'bin/tapfix.js'), input } = options;
   const child = spawn(process.execPath, [...node, program, ...words], {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: join(tmpdir(), 'nobody'), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.on('error', () => undefined); // it may end without having read it
+  child.stdin.end(input ?? '');
   const closed = once(child, 'close');
   t.after(async () => {
     child.kill('SIGKILL');

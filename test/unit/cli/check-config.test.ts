@@ -67,3 +67,33 @@ test('what is printed is what is in force: patience and severity of every class,
   }
   assert.deepEqual({ ...after, classes: {} }, { ...before, classes: {} });
 });
+
+async function checked(text: string): Promise<string> {
+  let printed = '';
+  await runCheckConfig(
+    { file: '-' },
+    { print: (text) => void (printed = text) },
+    (async function* () {
+      yield Buffer.from(text);
+    })(),
+  );
+  return printed;
+}
+
+test('ids of the example are warned about, one line for each', async () => {
+  const example = readFileSync(new URL('../../../config.example.yaml', import.meta.url), 'utf8');
+  const words = "is the id of the example, and nobody's of yours: put your own there";
+  assert.deepEqual((await checked(example)).match(/^# warning.*$/gm), [
+    `# warning: channels.telegram: -1001234567890 ${words}`,
+    `# warning: channels.telegram: -1009876543210 ${words}`,
+    `# warning: channels.slack: C0123456789 ${words}`,
+    `# warning: channels.slack: C0123456780 ${words}`,
+    `# warning: approver Ada: 123456789 ${words}`,
+    `# warning: approver Ada: U012AB3CD ${words}`,
+  ]);
+  const own = "{cluster: a, namespaces: {include: ['*']}, channels: {telegram: {chat: -100987654}}}";
+  assert.doesNotMatch(await checked(own), /# warning/);
+});
+
+test('standard input is named in what is wrong with it', async () =>
+  assert.rejects(checked('cluster: a\n'), { message: /^standard input:1 / }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { actions } from '../../../src/actions/table.ts';
 import { runManifests } from '../../../src/cli/manifests.ts';
 import { UserError } from '../../../src/lib/errors.ts';
 import type { Manifest } from '../../../src/manifests/manifest.ts';
-import { defaults, renderManifests } from '../../../src/manifests/render-manifests.ts';
+import { defaults, installFile, renderManifests } from '../../../src/manifests/render-manifests.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tapfix-manifests-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -121,7 +121,7 @@ describe('what is printed and written', () => {
     const text = await printed({ namespace: 'ops', image: 'registry.example.com/tapfix:9' });
     const objects = objectsOf(text);
     assert.deepEqual(new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? [])), new Set(['ops']));
-    assert.doesNotMatch(text, /serviceaccount:tapfix:|namespace: tapfix\b|localhost\/tapfix/);
+    assert.doesNotMatch(text, /serviceaccount:tapfix:|namespace: tapfix\b|ghcr\.io/);
     assert.equal(text.match(/image: registry\.example\.com\/tapfix:9/g)?.length, 2);
   });
 
@@ -132,6 +132,42 @@ describe('what is printed and written', () => {
     assert.deepEqual((await readdir(out)).sort(), [...fresh.keys()]);
     assert.equal(said, [...fresh.keys()].map((name) => `wrote ${join(out, name)}`).join('\n'));
     await rm(parent, { recursive: true });
+  });
+
+  test('what is printed has every object once', async () => {
+    const all = objectsOf(await printed({})).map(
+      ({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`,
+    );
+    assert.deepEqual(all, [...new Set(all)]);
+  });
+
+  test('an edited file is kept and named, the others follow the new image; --force takes it as well', async () => {
+    const out = await mkdtemp(join(tmpdir(), 'manifests-'));
+    const at = (name: string): string => join(out, name);
+    const again = async (force: boolean): Promise<{ code: number; lines: string[] }> => {
+      const lines: string[] = [];
+      const code = await runManifests({ out, image: 'acme/tapfix:2', force }, { print: (text) => lines.push(text) });
+      return { code, lines };
+    };
+    await printed({ out, image: 'acme/tapfix:1' });
+    await appendFile(at('40-config.yaml'), '# mine\n');
+    const config = await readFile(at('40-config.yaml'), 'utf8');
+
+    const upgrade = await again(false);
+    const kept = (name: string): string => `kept ${at(name)}, because it was edited: --force overwrites it`;
+    assert.deepEqual([upgrade.code, upgrade.lines.at(-1)], [0, kept('40-config.yaml')]);
+    assert.equal(upgrade.lines.length, fresh.size);
+    assert.equal(await readFile(at('40-config.yaml'), 'utf8'), config);
+    assert.match(await readFile(at(installFile), 'utf8'), /image: acme\/tapfix:2$/m);
+
+    await appendFile(at('50-deployments.yaml'), '# mine\n');
+    const incomplete = await again(false);
+    assert.deepEqual([incomplete.code, incomplete.lines.at(-1)], [1, kept('50-deployments.yaml')]);
+
+    const forced = await again(true);
+    assert.deepEqual([forced.code, forced.lines.filter((line) => line.startsWith('kept'))], [0, []]);
+    assert.doesNotMatch(await readFile(at('40-config.yaml'), 'utf8'), /mine/);
+    await rm(out, { recursive: true });
   });
 
   for (const namespace of ['', 'Ops', "a' || true || '", 'a'.repeat(64)]) {

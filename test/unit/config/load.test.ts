@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { stringify } from 'yaml';
 import { humanConfig, humanDuration } from '../../../src/config/human.ts';
 import { loadConfig, parseConfig, readToken } from '../../../src/config/load.ts';
+import { imageReasons } from '../../../src/health/event-words.ts';
 import { parseDuration } from '../../../src/lib/duration.ts';
 import { UserError } from '../../../src/lib/errors.ts';
 
@@ -359,6 +360,10 @@ const cases = [
   { name: 'a key in the wrong case as well', yaml: 'Notices: {}', hint: 'did you mean notices?' },
   { name: 'a key like no other gets the list', yaml: 'server: {zebra: 1}', hint: 'one of: host, port, localPort' },
   { name: 'a mistyped class', yaml: 'classes: {OomKilled: {}}', hint: 'did you mean OOMKilled?' },
+  { name: 'what kubectl shows for it', yaml: 'classes: {CrashLoopBackOff: {}}', hint: 'did you mean CrashLoop?' },
+  { name: 'the same in a rule', yaml: 'ignore: [{class: ErrImagePull}]', hint: 'did you mean ImagePull?' },
+  { name: 'the reason of an Event', yaml: 'classes: {FailedScheduling: {}}', hint: 'did you mean Unschedulable?' },
+  ...[...imageReasons].map((word) => ({ name: word, yaml: `classes: {${word}: {}}`, hint: 'did you mean ImagePull?' })),
   { name: 'a mistyped action', yaml: 'actions: {allow: [RolloutUnod]}', hint: 'did you mean RolloutUndo?' },
   {
     name: 'an approver by @name',
