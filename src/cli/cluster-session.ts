@@ -3,7 +3,7 @@ import { ApiError, hasCode, isForbidden, type KubeObject, noSuchPath, type Reade
 import { createApi } from '../kube/client.ts';
 import { serverOf } from '../kube/client-credentials.ts';
 import { loadKubeConfig } from '../kube/kubeconfig.ts';
-import { createStreams, type Streams } from '../kube/streams.ts';
+import { createStreams, type Streams } from '../kube/streams/streams.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { localTimeZone } from '../lib/duration.ts';
 import { messageOf, UserError } from '../lib/errors.ts';
@@ -125,7 +125,7 @@ interface Process {
   env: NodeJS.ProcessEnv;
 }
 
-/** What is piped is not cut, unless COLUMNS says how wide it may be. */
+/** A pipe has no width, so nothing is cut there unless COLUMNS is set. */
 export function terminalOf({ stdin, stdout, env }: Process): Terminal {
   const isTerminal = stdout.isTTY === true;
   const given = Number(env['COLUMNS']);
@@ -169,6 +169,12 @@ export async function whoIsAsking({ api }: Pick<Session, 'api'>): Promise<string
 /** For a person who lacks a right on records: the right, and how somebody grants it. */
 export function needsApprover(error: unknown, what: string, namespace: string, user: string | undefined): unknown {
   if (!isForbidden(error)) return error;
+  if (user?.startsWith('system:serviceaccount:'))
+    return new UserError(
+      `service account ${user} may not ${what} in namespace ${namespace}: ${messageOf(error)}`,
+      1,
+      error,
+    );
   const who = user ?? 'NAME';
   const binding = `kubectl -n ${namespace} create rolebinding tapfix-approver-${slug(who)} --clusterrole=tapfix-approver --user=${who}`;
   const sentence = `you may not ${what} in namespace ${namespace}: ${messageOf(error)}`;

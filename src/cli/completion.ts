@@ -1,4 +1,4 @@
-/** What a shell can complete: the names of the commands, and the options of each. */
+/** A command as a shell completes it. */
 export interface Completable {
   name: string;
   description: string;

@@ -15,7 +15,7 @@ import { shownHash } from '../../notices/payload.ts';
 import { needsApprover, type Session, whoIsAsking } from '../cluster-session.ts';
 import { clusterConfig } from '../explain.ts';
 
-/** Who decides, and by which configuration: that of the cluster, as far as this person may read it. */
+/** The person who decides, and the configuration of the cluster as far as that person may read it. */
 export interface Decider {
   user: string | undefined;
   config: Config;
@@ -111,7 +111,7 @@ export async function decide(
   }
 }
 
-/** What a person approves: the action, and what it will change. */
+/** The part of a record that a person approves: the action, and the change it makes. */
 const previewOf = (fix: Remediation): string => JSON.stringify([fix.spec.action, fix.status?.preview, shownHash(fix)]);
 
 /** Changes annotations of a record, if nobody else changed it since it was read. */

@@ -5,7 +5,7 @@ import { closest } from '../../lib/text.ts';
 import { isSettled } from '../../notices/cards/head.ts';
 import { needsApprover, type Session } from '../cluster-session.ts';
 
-/** What a person wrote to name a record: six hexadecimal digits may be either, and "#" is only in front of an id. */
+/** The words by which a person means a record. Six hexadecimal digits may be an id or a name; "#" is only in front of an id. */
 export interface Wanted {
   id?: string;
   name?: string;

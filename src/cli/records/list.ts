@@ -42,7 +42,7 @@ export async function runList({ allNamespaces, open, output }: ListOptions, sess
 
 export const nameLine = ({ metadata }: KubeObject): string => `remediation.tapfix.dev/${metadata.name}`;
 
-/** What kubectl prints, for programs: it is not reworded. */
+/** The object as kubectl prints it, for programs: it is not reworded. */
 export const asText = (object: object, format: 'json' | 'yaml'): string =>
   format === 'json'
     ? JSON.stringify(object, null, 2)

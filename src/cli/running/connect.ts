@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { isForbidden, type KubeObject } from '../../kube/api.ts';
 import { arr, num, specIn, str } from '../../kube/raw.ts';
-import type { PodRef, Streams } from '../../kube/streams.ts';
+import type { PodRef, Streams } from '../../kube/streams/streams.ts';
 import { spokenDuration } from '../../lib/duration.ts';
 import { messageOf, UserError } from '../../lib/errors.ts';
 import type { ClusterOptions, Session } from '../cluster-session.ts';

@@ -6,7 +6,7 @@ import { line } from '../../lib/text.ts';
 export const podRoles = ['watcher', 'controller'] as const;
 export type PodRole = (typeof podRoles)[number];
 
-/** What the cluster says about one of the two Deployments and its pods. */
+/** One of the two Deployments with its pods and its Lease, as the cluster has them. */
 export interface RoleFacts {
   role: PodRole;
   deployment: KubeObject | undefined;

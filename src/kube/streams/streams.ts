@@ -1,8 +1,8 @@
 import { type Dispatcher, request, WebSocket } from 'undici';
-import { ApiError } from './api.ts';
-import { createAgents, identityOf, type KubeCredentials, serverOf } from './client-credentials.ts';
-import { errorOf, LongLine, linesOf } from './client-transport.ts';
-import { pathOf } from './resources.ts';
+import { ApiError } from '../api.ts';
+import { createAgents, identityOf, type KubeCredentials, serverOf } from '../client-credentials.ts';
+import { errorOf, LongLine, linesOf } from '../client-transport.ts';
+import { pathOf } from '../resources.ts';
 
 /** A person's long connections to a pod: a log that is followed, and a port that is forwarded. The roles use neither. */
 export interface Streams {
