@@ -7,6 +7,8 @@ export interface Column<T> {
   rank: number;
   cell(row: T): string;
   paint?(row: T): Paint | undefined;
+  /** The end that stays when a cell is cut, because people go by it. */
+  ending?: RegExp;
 }
 
 export type Paint = 'red' | 'yellow' | 'green' | 'dim';
@@ -31,7 +33,7 @@ export function tableLines<T>(
   );
   const lines = [undefined, ...rows].map((row, index) =>
     kept.map(({ column, texts: own, width: wide }, at) => {
-      const text = cutAtWord(own[index]!, wide);
+      const text = cutAtWord(own[index]!, wide, column.ending);
       const space = at === kept.length - 1 ? '' : ' '.repeat(wide - text.length + gap);
       return painted(text, row === undefined ? undefined : column.paint?.(row), colour) + space;
     }),
@@ -70,11 +72,12 @@ function squeezed<T extends { width: number }>(columns: readonly T[], width: num
   return next;
 }
 
-/** Pure. At most this long, cut behind a hyphen, slash, dot or space of its second half if there is one. */
-export function cutAtWord(text: string, longest: number): string {
+/** Pure. At most this long, cut behind a hyphen, slash, dot or space if there is one that is not too far from the end. */
+export function cutAtWord(text: string, longest: number, ending?: RegExp): string {
   if (text.length <= longest) return text;
-  const head = text.slice(0, longest - 1);
+  const [tail = ''] = ending?.exec(text) ?? [];
+  const head = text.slice(0, Math.max(longest - 1 - tail.length, 0));
   const at = Math.max(...['-', '/', '.', ' ', '_'].map((mark) => head.lastIndexOf(mark)));
-  const whole = at + 1 >= longest / 2 ? head.slice(0, at + 1) : head;
-  return `${whole.trimEnd()}…`;
+  const whole = at + 1 >= head.length / 2 ? head.slice(0, at + 1) : head;
+  return `${whole.trimEnd()}…${tail}`;
 }

@@ -68,7 +68,8 @@ function columnsFor({ nowMs, allNamespaces, isWide }: Look): Column<Remediation>
     ...(allNamespaces
       ? [{ title: 'NAMESPACE', rank: 0, cell: ({ metadata }: Remediation) => metadata.namespace ?? '' }]
       : []),
-    { title: 'NAME', rank: 0, cell: ({ metadata }) => metadata.name },
+    // The end of a name is the id, by which the record is found too.
+    { title: 'NAME', rank: 0, cell: ({ metadata }) => metadata.name, ending: /-[0-9a-f]{6}-\d+$/ },
     ...(isWide ? [{ title: 'ID', rank: 5, cell: shortIdOf }] : []),
     { title: 'CLASS', rank: 3, cell: ({ spec }) => spec.incident.class },
     {
