@@ -40,7 +40,7 @@ export interface Commands extends ClusterCommands {
 }
 
 /** Loaded when needed: `--help` does not wait for a Kubernetes client. */
-const realCommands: Commands = {
+export const realCommands: Commands = {
   run: async (options, io) => (await import('./run.ts')).runRun(options, io),
   checkConfig: async (options, io) => (await import('./check-config.ts')).runCheckConfig(options, io),
   manifests: async (options, io) => (await import('./manifests.ts')).runManifests(options, io),

@@ -76,48 +76,48 @@ interface Parts {
   refusal(command: string): (text: string, write: (line: string) => void) => void;
 }
 
-const nameHelp = `
-NAME is the name of a Remediation, of a workload, NAMESPACE/NAME, or a short id such as 3f9a1c.
+const nameHelp = `NAME is the name of a Remediation, of a workload, NAMESPACE/NAME, or a short id such as 3f9a1c.
 A name is looked for in the namespace of -n or of the context, a short id everywhere.`;
 
-const rightsHelp = `
-Deciding takes the ClusterRole tapfix-approver in that namespace; what is recorded is your own
+const rightsHelp = `Deciding takes the ClusterRole tapfix-approver in that namespace; what is recorded is your own
 Kubernetes user.`;
 
-const exitHelp = `
-Exit codes: 0 done, 1 refused or not healthy, 2 wrong usage.`;
+const exitHelp = 'Exit codes: 0 done, 1 refused or not healthy, 2 wrong usage.';
+
+const widthHelp = 'Columns are left out until the table fits the window; COLUMNS says how wide a pipe is.';
 
 const recordNamespace = 'the namespace of the records (default: that of the context)';
 const ownNamespace = 'the namespace tapfix runs in (default: POD_NAMESPACE, then "tapfix")';
 
 /** Adds the commands that work on a cluster with a person's own rights. */
 export function addClusterCommands(program: Command, { commands, io, finish, refusal }: Parts): void {
-  function add(usage: string, description: string, namespace: string, help: string): Command {
+  function add(usage: string, description: string, namespace: string, ...help: string[]): Command {
     const command = program.command(usage);
     return command
       .description(description)
       .configureOutput({ outputError: refusal(command.name()) })
       .option('--context <name>', 'context of the kubeconfig (default: the current one)', named('a context'))
       .option('-n, --namespace <name>', namespace, named('a namespace'))
-      .addHelpText('after', help);
+      .addHelpText('after', `\n${help.join('\n\n')}`);
   }
   const output = (): Option => new Option('-o, --output <format>', 'how it is printed').choices(outputFormats);
   const role = (): Argument => new Argument('[role]', 'which half of it').choices(runningRoles).default('watcher');
 
-  add('list', 'list what was noticed and proposed, first what needs somebody', recordNamespace, listHelp)
-    .alias('get')
-    .option('-A, --all-namespaces', 'in all namespaces', false)
-    .option('--open', 'only what is not settled', false)
-    .addOption(output())
-    .action(async (options: ClusterOptions & { allNamespaces: boolean; open: boolean; output?: Format }) =>
-      finish(await commands.list(options, io)),
-    );
   add(
-    'show <name>',
-    'show everything about one of them',
+    'list',
+    'list what was noticed and proposed, first what needs somebody',
     recordNamespace,
-    `${nameHelp}${example('show checkout -n shop')}`,
+    widthHelp,
+    example('list -A', 'list -n shop --open -o wide'),
   )
+    .alias('get')
+    .option('-A, --all-namespaces', 'in all namespaces')
+    .option('--open', 'only what is not settled')
+    .addOption(output())
+    .action(async (options: ClusterOptions & { allNamespaces?: true; open?: true; output?: Format }) =>
+      finish(await commands.list({ allNamespaces: false, open: false, ...options }, io)),
+    );
+  add('show <name>', 'show everything about one of them', recordNamespace, nameHelp, example('show checkout -n shop'))
     .addOption(output())
     .action(async (name: string, options: ClusterOptions & { output?: Format }) =>
       finish(await commands.show({ name, ...options }, io)),
@@ -126,17 +126,22 @@ export function addClusterCommands(program: Command, { commands, io, finish, ref
     'approve <name>',
     'show what would be done, ask, and approve it',
     recordNamespace,
-    `${nameHelp}${rightsHelp}${exitHelp}${example('approve shop/checkout')}`,
+    nameHelp,
+    rightsHelp,
+    exitHelp,
+    example('approve shop/checkout'),
   )
-    .option('--yes', 'do not ask', false)
-    .action(async (name: string, options: ClusterOptions & { yes: boolean }) =>
-      finish(await commands.approve({ name, ...options }, io)),
+    .option('--yes', 'do not ask')
+    .action(async (name: string, options: ClusterOptions & { yes?: true }) =>
+      finish(await commands.approve({ name, yes: false, ...options }, io)),
     );
   add(
     'reject <name> [reason...]',
     'leave it as it is, and say why',
     recordNamespace,
-    `${nameHelp}${rightsHelp}${example('reject shop/checkout we roll forward')}`,
+    nameHelp,
+    rightsHelp,
+    example('reject shop/checkout we roll forward'),
   ) //
     .action(async (name: string, reason: string[], options: ClusterOptions) =>
       finish(await commands.reject({ name, reason: reason.join(' '), ...options }, io)),
@@ -145,14 +150,16 @@ export function addClusterCommands(program: Command, { commands, io, finish, ref
     'ack <name>',
     'say that you are on it: nobody is reminded any more',
     recordNamespace,
-    `${nameHelp}${example('ack 3f9a1c')}`,
+    nameHelp,
+    example('ack 3f9a1c'),
   ) //
     .action(async (name: string, options: ClusterOptions) => finish(await commands.ack({ name, ...options }, io)));
   add(
     'snooze <name>',
     'no sound about it for a while',
     recordNamespace,
-    `${nameHelp}${example('snooze checkout 2h -n shop')}`,
+    nameHelp,
+    example('snooze checkout 2h -n shop'),
   )
     .argument('[duration]', 'between 1m and 7d, or off', '1h')
     .action(async (name: string, duration: string, options: ClusterOptions) =>
@@ -173,15 +180,16 @@ export function addClusterCommands(program: Command, { commands, io, finish, ref
     'status',
     'say whether tapfix itself works, and what is open and muted',
     ownNamespace,
-    `${exitHelp}${example('status')}`,
+    exitHelp,
+    example('status'),
   ) //
     .action(async (options: ClusterOptions) => finish(await commands.status(options, io)));
   add('logs', 'print the log of the replica that leads', ownNamespace, example('logs -f controller'))
     .addArgument(role())
-    .option('-f, --follow', 'go on with what is written from now on', false)
+    .option('-f, --follow', 'go on with what is written from now on')
     .option('--tail <lines>', 'begin with the last lines only', whole(0, 1_000_000), 200)
-    .action(async (of: PodRole, options: ClusterOptions & { follow: boolean; tail: number }) =>
-      finish(await commands.logs({ role: of, ...options }, io)),
+    .action(async (of: PodRole, options: ClusterOptions & { follow?: true; tail: number }) =>
+      finish(await commands.logs({ role: of, follow: false, ...options }, io)),
     );
   add(
     'connect',
@@ -201,16 +209,14 @@ export function addClusterCommands(program: Command, { commands, io, finish, ref
     ownNamespace,
     example('version --client'),
   )
-    .option('--client', 'ask no cluster', false)
-    .action(async (options: VersionOptions) => finish(await commands.version(options, io)));
+    .option('--client', 'ask no cluster')
+    .action(async (options: ClusterOptions & { client?: true }) =>
+      finish(await commands.version({ client: false, ...options }, io)),
+    );
 }
 
 const example = (...lines: string[]): string =>
-  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  tapfix ${line}`).join('\n')}`;
-
-const listHelp = `
-Widths: columns are left out until the table fits the window; COLUMNS says how wide a pipe is.
-${example('list -A', 'list -n shop --open -o wide').trimStart()}`;
+  [lines.length === 1 ? 'Example:' : 'Examples:', ...lines.map((line) => `  tapfix ${line}`)].join('\n');
 
 const named =
   (what: string) =>
