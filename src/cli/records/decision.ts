@@ -112,7 +112,8 @@ export async function decide(
 }
 
 /** The part of a record that a person approves: the action, and the change it makes. */
-const previewOf = (fix: Remediation): string => JSON.stringify([fix.spec.action, fix.status?.preview, shownHash(fix)]);
+const previewOf = (fix: Remediation): string =>
+  JSON.stringify([fix.spec.action, fix.status?.preview?.diff, fix.status?.preview?.targetHash, shownHash(fix)]);
 
 /** Changes annotations of a record, if nobody else changed it since it was read. */
 export async function annotate(

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { isForbidden, type KubeObject } from '../../kube/api.ts';
 import { arr, num, specIn, str } from '../../kube/raw.ts';
 import type { PodRef, Streams } from '../../kube/streams/streams.ts';
+import { untilAborted } from '../../lib/clock.ts';
 import { spokenDuration } from '../../lib/duration.ts';
 import { messageOf, UserError } from '../../lib/errors.ts';
 import type { ClusterOptions, Session } from '../cluster-session.ts';
-import { mustBeInstalled, type PodRole, readRole, readyPod, whyNone } from './role-pods.ts';
+import { isReady, mustBeInstalled, type PodRole, readPods, readRole, readyPod, whyNone } from './role-pods.ts';
 
 export interface ConnectOptions extends ClusterOptions {
   role: PodRole;
@@ -41,8 +42,7 @@ export async function runConnect({ role, port, remote }: ConnectOptions, session
     while (!signal.aborted) {
       await clock.sleep(pollMs, signal);
       if (signal.aborted) break;
-      const now = await stillThere(pod, role, session);
-      if (now) continue;
+      if (await isStillReady(pod, role, session, signal)) continue;
       io.complain(`pod ${pod.metadata.name} is no longer ready; looking for another one`);
       const before = pod.metadata.uid;
       pod = await waitForPod(role, session, signal);
@@ -57,13 +57,15 @@ export async function runConnect({ role, port, remote }: ConnectOptions, session
 }
 
 /** True also while the API server is away: the connection may live on. */
-async function stillThere(pod: KubeObject, role: PodRole, { api, ownNamespace }: Session): Promise<boolean> {
+async function isStillReady(
+  pod: KubeObject,
+  role: PodRole,
+  { api, ownNamespace }: Session,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
-    const { pods } = await readRole(api, ownNamespace, role);
-    return (
-      readyPod({ pods: pods.filter(({ metadata }) => metadata.uid === pod.metadata.uid), lease: undefined }) !==
-      undefined
-    );
+    const pods = await untilAborted(readPods(api, ownNamespace, role), signal);
+    return pods.some((one) => one.metadata.uid === pod.metadata.uid && isReady(one));
   } catch (error) {
     if (isForbidden(error)) throw error;
     return true;
@@ -79,7 +81,11 @@ export async function waitForPod(
   const sinceMs = clock.now();
   let lastSaid = '';
   while (!signal.aborted) {
-    const facts = await readRole(api, ownNamespace, role);
+    const facts = await untilAborted(readRole(api, ownNamespace, role), signal).catch((error: unknown) => {
+      if (signal.aborted) return undefined;
+      throw error;
+    });
+    if (!facts) break;
     mustBeInstalled(facts, ownNamespace);
     const pod = readyPod(facts);
     if (pod) return pod;

@@ -22,14 +22,16 @@ export async function readRole(
   role: PodRole,
 ): Promise<RoleFacts> {
   const name = deploymentOf(role);
-  const labelSelector = `app.kubernetes.io/name=tapfix,app.kubernetes.io/component=${role}`;
   const [deployment, pods, lease] = await Promise.all([
     api.get({ kind: 'Deployment', namespace, name }),
-    api.list('Pod', namespace, { labelSelector }),
+    readPods(api, namespace, role),
     api.get({ kind: 'Lease', namespace, name }),
   ]);
   return { role, deployment, pods, lease };
 }
+
+export const readPods = (api: Pick<Reader, 'list'>, namespace: string, role: PodRole): Promise<KubeObject[]> =>
+  api.list('Pod', namespace, { labelSelector: `app.kubernetes.io/name=tapfix,app.kubernetes.io/component=${role}` });
 
 /** Pure. The sentence when there is nothing to connect to, and cannot be without somebody's help. */
 export function mustBeInstalled({ role, deployment }: RoleFacts, namespace: string): void {
@@ -58,7 +60,7 @@ export function renewalOf(
   return { agoMs: Math.max(0, nowMs - renewedMs), isLate: nowMs - renewedMs > lastsMs };
 }
 
-export const isLeaving = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+const isLeaving = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 export const isReady = (pod: KubeObject): boolean =>
   !isLeaving(pod) && str(statusIn(pod)['phase']) === 'Running' && conditionIn(pod, 'Ready')?.status === 'True';
 
