@@ -11,6 +11,7 @@ import type { ApiServer } from '../../src/sim/api/api-server.ts';
 import { listen } from '../../src/sim/api/http.ts';
 import { localApi } from '../../src/sim/api/local-api.ts';
 import { createFullApiServer } from '../sim/full-sim.ts';
+import { startEmulator } from '../support/emulator.ts';
 import { aFix, condition, type FixOptions } from '../support/fixes.ts';
 import { aSetup, root, startTapfix, userToken } from './support/tapfix.ts';
 
@@ -67,6 +68,9 @@ async function seed(api: ReturnType<typeof localApi>, { metadata, status, ...fix
 
 const checkout = 'checkout-3f9a1c-1';
 
+/** A command to copy and a diff are never reflowed. */
+const isExact = (line: string): boolean => /^ {11}|^kubectl {2} /.test(line);
+
 describe('tapfix as a person uses it', { concurrency: 2 }, () => {
   test('list: the namespace of the context, one namespace, all; for people and for programs', async (t) => {
     const { tapfix } = await aCluster(t, { fixes: [{}, { n: 2, name: 'wordpress', namespace: 'blog' }] });
@@ -110,7 +114,7 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
       assert.match(stdout, /a-service-with-a-\S*-3f9a1c-1 /);
       assert.match(lines[0]!, /^NAMESPACE +NAME .*PHASE/);
       const shown = await tapfix('show shop/checkout', { COLUMNS: `${columns}` });
-      const prose = shown.stdout.split('\n').filter((line) => line.length > columns && !line.includes('kubectl'));
+      const prose = shown.stdout.split('\n').filter((line) => line.length > columns && !isExact(line));
       assert.deepEqual(prose, []);
     });
 
@@ -151,6 +155,25 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
     assert.match(stdout, /1\.42 → /);
     assert.equal(stderr, 'nobody can be asked, because this is no terminal: approve with --yes what you have read\n');
     assert.equal((await fix(checkout)).spec.approval.state, 'Pending');
+  });
+
+  test('approve on a terminal: Ctrl-C and no are a no, and a yes is a yes', async (t) => {
+    const { env, fix } = await aCluster(t, { fixes: [{}] });
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const command = ['env', ...variables, process.execPath, join(root, 'bin/tapfix.js'), 'approve', 'shop/checkout'];
+    const answers = [
+      ['\u0003', 1],
+      ['n\r', 1],
+      ['y\r', 0],
+    ] as const;
+    for (const [key, code] of answers) {
+      const window = startEmulator(t, { columns: 80, rows: 24, command, cwd: root });
+      await window.sees('app image  shop/checkout:1.42', 'Undo checkout to revision 41? [y/N]');
+      window.press(key);
+      assert.deepEqual([key, await window.ended()], [key, code]);
+      assert.match(window.screen(), code === 0 ? /Approved shop\/checkout/ : /Nothing was done\./);
+      assert.equal((await fix(checkout)).spec.approval.state, code === 0 ? 'Approved' : 'Pending');
+    }
   });
 
   const undecidable: [string, FixOptions, RegExp][] = [
