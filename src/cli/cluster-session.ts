@@ -17,7 +17,7 @@ export interface ClusterOptions {
 }
 
 /** The window and the keyboard of the person who runs the command. */
-export interface Terminal {
+export interface PersonsTerminal {
   /** Tables and texts are cut to this width; undefined when nobody says how wide it is. */
   columns: number | undefined;
   colour: boolean;
@@ -31,7 +31,7 @@ export interface Session {
   streams: Streams;
   clock: Clock;
   timeZone: string;
-  terminal: Terminal;
+  terminal: PersonsTerminal;
   io: Pick<Io, 'print' | 'complain' | 'stopSignal'>;
   /** The address of the API server. */
   server: string;
@@ -126,7 +126,7 @@ interface Process {
 }
 
 /** A pipe has no width, so nothing is cut there unless COLUMNS is set. */
-export function terminalOf({ stdin, stdout, env }: Process): Terminal {
+export function terminalOf({ stdin, stdout, env }: Process): PersonsTerminal {
   const isTerminal = stdout.isTTY === true;
   const given = Number(env['COLUMNS']);
   const columns = isTerminal ? stdout.columns || given || 80 : given > 0 ? given : undefined;

@@ -1,4 +1,4 @@
-import type { Session, Terminal } from '../../src/cli/cluster-session.ts';
+import type { Session, PersonsTerminal } from '../../src/cli/cluster-session.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 
 export interface SessionOptions {
@@ -7,7 +7,7 @@ export interface SessionOptions {
   clock?: Clock;
   namespace?: string;
   isNamed?: boolean;
-  terminal?: Partial<Terminal>;
+  terminal?: Partial<PersonsTerminal>;
   signal?: AbortSignal;
 }
 

@@ -6,14 +6,14 @@ import { isSettled } from '../../notices/cards/head.ts';
 import { needsApprover, type Session } from '../cluster-session.ts';
 
 /** The words by which a person means a record. Six hexadecimal digits may be an id or a name; "#" is only in front of an id. */
-export interface Wanted {
+export interface WantedRecord {
   id?: string;
   name?: string;
   namespace?: string;
 }
 
 /** Pure. "#3f9a1c", "3f9a1c", "checkout", "checkout-3f9a1c-1", "shop/checkout", "fix/checkout-3f9a1c-1". */
-export function parseWanted(text: string): Wanted {
+export function parseWanted(text: string): WantedRecord {
   const plain = text.trim().toLowerCase();
   if (/^#[0-9a-f]{6}$/.test(plain)) return { id: plain };
   if (/^[0-9a-f]{6}$/.test(plain)) return { id: `#${plain}`, name: plain };
@@ -35,7 +35,7 @@ type Match = { fix: Remediation } | { several: Remediation[] } | undefined;
  * Pure. A record by its own name; otherwise the one that is open among those of this workload or with this id; otherwise
  * the newest of them, so that a person reads what became of it. A record that a newer one replaced is found only by its name.
  */
-export function matchIn(fixes: readonly Remediation[], wanted: Wanted): Match {
+export function matchIn(fixes: readonly Remediation[], wanted: WantedRecord): Match {
   const here = fixes.filter(
     ({ metadata }) => wanted.namespace === undefined || metadata.namespace === wanted.namespace,
   );
@@ -51,7 +51,7 @@ export function matchIn(fixes: readonly Remediation[], wanted: Wanted): Match {
   return others.length === 0 ? { fix: newest } : { several: [newest, ...others] };
 }
 
-const isCalled = (fix: Remediation, { id, name }: Wanted): boolean =>
+const isCalled = (fix: Remediation, { id, name }: WantedRecord): boolean =>
   shortIdOf(fix) === id || fix.spec.incident.object.name.toLowerCase() === name;
 
 const newestFirst = (a: Remediation, b: Remediation): number =>
@@ -113,7 +113,7 @@ function theOne(text: string, match: NonNullable<Match>): Remediation {
 /** Pure. The sentence for a name that is nowhere, with the closest one that is somewhere. */
 export function notFound(
   text: string,
-  { id, name = '' }: Wanted,
+  { id, name = '' }: WantedRecord,
   where: string,
   here: readonly Remediation[],
   all: readonly Remediation[],

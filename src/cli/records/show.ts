@@ -2,7 +2,6 @@ import { consoleText } from '../../channels/console/console-text.ts';
 import { shortIdOf } from '../../kube/remediation.ts';
 import { isPending } from '../../notices/cards/card-context.ts';
 import { composeDetails } from '../../notices/cards/details.ts';
-import type { Message } from '../../notices/cards/message.ts';
 import type { ClusterOptions, Session } from '../cluster-session.ts';
 import { findRecord } from './find-record.ts';
 import { asText, type Format, nameLine } from './list.ts';
@@ -25,16 +24,14 @@ export async function runShow({ name, output }: ShowOptions, session: Session): 
     const nowMs = clock.now();
     const context = { cluster: new URL(server).host, nowMs, timeZone, nameOf: (by: string): string => by };
     const { namespace = '', name: own } = fix.metadata;
-    const message: Message = {
-      ...composeDetails(fix, [], context),
-      rest: [
-        `Short id ${shortIdOf(fix)}`,
-        ...(isPending(fix, nowMs)
-          ? [`tapfix approve ${namespace}/${own}`, `tapfix reject ${namespace}/${own} REASON`]
-          : []),
-      ].join('\n'),
-    };
-    io.print(consoleText(message, () => undefined, terminal.columns ?? usualColumns));
+    const text = consoleText(composeDetails(fix, [], context), () => undefined, terminal.columns ?? usualColumns);
+    const below = [
+      `Short id ${shortIdOf(fix)}`,
+      ...(isPending(fix, nowMs)
+        ? [`tapfix approve ${namespace}/${own}`, `tapfix reject ${namespace}/${own} REASON`]
+        : []),
+    ];
+    io.print([text.trimEnd(), '', ...below].join('\n'));
   }
   return 0;
 }

@@ -72,7 +72,7 @@ export function readyPod(facts: Pick<RoleFacts, 'pods' | 'lease'>): KubeObject |
 }
 
 /** Why something is not ready. `isStuck`: it will not become ready by waiting. */
-export interface Trouble {
+export interface NotReady {
   why: string;
   isStuck: boolean;
 }
@@ -83,7 +83,7 @@ const stuckWaiting =
 const unschedulableMs = 10_000;
 
 /** Pure. What keeps one pod from being ready. */
-export function troubleOf(pod: KubeObject, nowMs: number): Trouble {
+export function troubleOf(pod: KubeObject, nowMs: number): NotReady {
   const { name } = pod.metadata;
   if (isLeaving(pod)) return { why: `pod ${name} is being deleted`, isStuck: false };
   for (const status of arr(statusIn(pod)['containerStatuses'])) {
@@ -118,7 +118,7 @@ function lastEnd(status: Raw): string {
 }
 
 /** Pure. Why no pod of the role is ready; call it when readyPod finds none. */
-export function whyNone({ role, deployment, pods }: RoleFacts, nowMs: number): Trouble {
+export function whyNone({ role, deployment, pods }: RoleFacts, nowMs: number): NotReady {
   const staying = pods.filter((pod) => !isLeaving(pod));
   const troubles = staying.map((pod) => troubleOf(pod, nowMs));
   const [first] = troubles;

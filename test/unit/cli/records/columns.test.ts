@@ -59,7 +59,6 @@ test('a word is cut in its middle only when there is no other way', () => {
 });
 
 test('ages as kubectl writes them', () => {
-  assert.deepEqual([0, 41_000, 119_000, 120_000, 7_200_000, 172_800_000, Number.NaN].map(age), [
-    '0s', '41s', '119s', '2m', '2h', '2d', '',
-  ]); // prettier-ignore
+  const ages = [0, 41_000, 119_000, 120_000, 7_200_000, 172_800_000, Number.NaN].map(age);
+  assert.deepEqual(ages.join(' '), '0s 41s 119s 2m 2h 2d ');
 });
