@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Remediation, shortIdOf } from '../../src/kube/remediation.ts';
@@ -136,6 +138,22 @@ test('status and logs: both roles work, and the log is that of the leader', asyn
   await cluster.waitFor('a line', async () => following.stdout().includes('\n'), 15_000);
   following.kill('SIGINT');
   assert.equal(await following.ended, 0);
+});
+
+test('kubectl finds it through PATH, as a plugin', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tapfix-plugin-'));
+  await symlink(join(dirname(program), 'kubectl-tapfix.js'), join(folder, 'kubectl-tapfix'));
+  const before = process.env['PATH'];
+  process.env['PATH'] = [folder, dirname(process.execPath), before].join(delimiter);
+  try {
+    const kubeconfig = as['ada']!;
+    assert.match(await cluster.kubectl(['tapfix', 'list', '-n', shop], { kubeconfig }), /QuotaExceeded/);
+    const refusal = await cluster.kubectl(['tapfix', 'aprove'], { kubeconfig, expectFailure: true });
+    assert.match(refusal, /see kubectl tapfix --help/);
+  } finally {
+    process.env['PATH'] = before;
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 describe('connect', () => {
