@@ -15,9 +15,13 @@ function complain(sentence) {
 
 if (tooOld) {
   const versions = 'tapfix needs Node ' + needed.join('.') + ' or newer; this is ' + process.version + '. ';
+  // Only a clone has a lockfile: in it npm can bring a Node of its own.
+  const isClone = fs.existsSync(url.fileURLToPath(new URL('../package-lock.json', import.meta.url)));
   complain(
-    versions +
-      'Install a newer one, or let npm bring its own: npm ci --ignore-scripts=false && npm run tapfix -- --help',
+    isClone
+      ? versions +
+          'Install a newer one, or let npm bring its own: npm ci --ignore-scripts=false && npm run tapfix -- --help'
+      : versions + 'Install a newer one.',
   );
 } else if (fs.existsSync(url.fileURLToPath(program))) {
   import(program.href);

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { runCli } from './cli/cli.ts';
 import { messageOf, UserError } from './lib/errors.ts';
 import { scrub } from './lib/log.ts';
@@ -66,6 +67,7 @@ process.stderr.on('error', (error) => unwritten(error, () => undefined)); // nob
 process.on('unhandledRejection', (error) => process.exit(explain(error)));
 process.on('uncaughtException', (error) => process.exit(explain(error)));
 
-const exitCode = await runCli(process.argv.slice(2), io).catch(explain);
+const called = basename(process.argv[1] ?? '').startsWith('kubectl-tapfix') ? 'kubectl tapfix' : 'tapfix';
+const exitCode = await runCli(process.argv.slice(2), io, undefined, called).catch(explain);
 await printed;
 process.exit(exitCode);

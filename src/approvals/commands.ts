@@ -162,7 +162,7 @@ const note = (headline: string, footer: Line[]): Message => {
 
 const shown = (show: Message): Answer => ({ say: '', alert: false, show });
 
-const isGlob = /^[a-z0-9*?][a-z0-9*?.-]{0,62}(\/[a-z0-9*?.-]{1,190})?$/;
+export const isGlob = /^[a-z0-9*?][a-z0-9*?.-]{0,62}(\/[a-z0-9*?.-]{1,190})?$/;
 
 const mute: CommandRow = {
   name: 'mute',

@@ -1,6 +1,8 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { CheckConfigOptions } from './check-config.ts';
+import { addClusterCommands, type ClusterCommands, realClusterCommands } from './cluster-commands.ts';
+import { type Completable, completionScript, type Shell, shells } from './completion.ts';
 import type { DemoOptions } from './demo.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { ManifestsOptions } from './manifests.ts';
@@ -28,7 +30,7 @@ export interface RunOptions {
 }
 
 /** The implementations of the commands. Each resolves to the exit code. */
-export interface Commands {
+export interface Commands extends ClusterCommands {
   run(options: RunOptions, io: Io): Promise<number>;
   checkConfig(options: CheckConfigOptions, io: Io): Promise<number>;
   manifests(options: ManifestsOptions, io: Io): Promise<number>;
@@ -38,19 +40,28 @@ export interface Commands {
 }
 
 /** Loaded when needed: `--help` does not wait for a Kubernetes client. */
-const realCommands: Commands = {
+export const realCommands: Commands = {
   run: async (options, io) => (await import('./run.ts')).runRun(options, io),
   checkConfig: async (options, io) => (await import('./check-config.ts')).runCheckConfig(options, io),
   manifests: async (options, io) => (await import('./manifests.ts')).runManifests(options, io),
   demo: async (options, io) => (await import('./demo.ts')).runDemoCommand(options, io),
   explain: async (options, io) => (await import('./explain.ts')).runExplain(options, io),
   replay: async (options, io) => (await import('./replay.ts')).runReplay(options, io),
+  ...realClusterCommands,
 };
 
-/** The exit code of one command line; `words` is everything after the program's name. */
-export async function runCli(words: readonly string[], io: Io, commands: Commands = realCommands): Promise<number> {
+/**
+ * The exit code of one command line; `words` is everything after the program's name. `called` is what the person typed:
+ * kubectl starts a program called kubectl-tapfix for "kubectl tapfix".
+ */
+export async function runCli(
+  words: readonly string[],
+  io: Io,
+  commands: Commands = realCommands,
+  called: CalledAs = 'tapfix',
+): Promise<number> {
   let exitCode = 0;
-  const program = createProgram(io, commands, (code) => (exitCode = code));
+  const program = createProgram(io, commands, (code) => (exitCode = code), called);
   try {
     await program.parseAsync(words, { from: 'user' });
     return exitCode;
@@ -60,15 +71,18 @@ export async function runCli(words: readonly string[], io: Io, commands: Command
   }
 }
 
+export type CalledAs = 'tapfix' | 'kubectl tapfix';
+
 /** The error in one line, and where to read more. */
-const refusal =
-  (command: string) =>
+const refusalOf =
+  (called: CalledAs) =>
+  (command?: string) =>
   (text: string, write: (line: string) => void): void => {
     const words = text
       .replace(/^error: /, '')
       .trim()
       .replace(/\s*\n\s*/g, ' ');
-    write(`tapfix: ${words} (see ${command} --help)`);
+    write(`tapfix: ${words} (see ${command === undefined ? called : `${called} ${command}`} --help)`);
   };
 
 const runHelp = `
@@ -126,24 +140,33 @@ Examples:
   kubectl get events -A -o json | tapfix replay -
   tapfix replay events.json --config config.yaml`;
 
-function createProgram(io: Io, commands: Commands, finish: (exitCode: number) => void): Command {
-  const program = new Command('tapfix')
+/** Every command with its options and its help. A page of the documentation is made from it. */
+export function createProgram(
+  io: Io,
+  commands: Commands,
+  finish: (exitCode: number) => void,
+  called: CalledAs = 'tapfix',
+): Command {
+  // Examples in the help are written for "tapfix".
+  const asCalled = (text: string): string => text.replace(/^( {2,})tapfix /gm, `$1${called} `);
+  const refusal = refusalOf(called);
+  const program = new Command(called)
     .description(
       'An on-call remote control for Kubernetes: it notices a failure, proposes one typed fix, applies it after a tap.',
     )
     .version(packageJson.version)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => io.print(text.trimEnd()),
+      writeOut: (text) => io.print(asCalled(text).trimEnd()),
       writeErr: (text) => io.complain(text.trimEnd()),
-      outputError: refusal('tapfix'),
+      outputError: refusal(),
     })
     .addHelpText('after', '\nExamples:\n  tapfix demo\n  tapfix run --config config.yaml --context my-cluster');
 
   const run = program.command('run');
   run
     .description('watch the cluster, tell the chat, apply what is approved')
-    .configureOutput({ outputError: refusal('tapfix run') })
+    .configureOutput({ outputError: refusal('run') })
     .option('--config <file>', 'the configuration, see config.example.yaml (required)')
     .addOption(new Option('--role <role>', 'which half to run; all is for a laptop').choices(roles).default('all'))
     .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
@@ -158,7 +181,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   const checkConfig = program.command('check-config');
   checkConfig
     .description('say everything that is wrong with a configuration, or show it with its defaults')
-    .configureOutput({ outputError: refusal('tapfix check-config') })
+    .configureOutput({ outputError: refusal('check-config') })
     .argument('<file>', 'the configuration, or a ConfigMap with it; - is standard input')
     .option('--context <name>', 'also say which namespaces of this cluster match now')
     .addHelpText('after', checkConfigHelp)
@@ -170,7 +193,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   program
     .command('manifests')
     .description('write the Kubernetes manifests that install tapfix')
-    .configureOutput({ outputError: refusal('tapfix manifests') })
+    .configureOutput({ outputError: refusal('manifests') })
     .option('--image <image>', 'the container image that the Deployments run')
     .option('--namespace <name>', "tapfix's own namespace")
     .option('--out <directory>', 'write one file per part there instead of printing all; what was edited is kept')
@@ -181,7 +204,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   const demo = program.command('demo');
   demo
     .description('show it working: a small shop breaks, a card appears, you approve, it heals')
-    .configureOutput({ outputError: refusal('tapfix demo') })
+    .configureOutput({ outputError: refusal('demo') })
     .addOption(new Option('--scenario <name>', 'one act alone (default: rollout, then quota)').choices(demoScenarios))
     .option('--yes', 'press the keys by itself, 6 s after each card; exits 0 when everything has recovered', false)
     .option('--context <name>', 'play on a real cluster, in a namespace of its own, as this context of the kubeconfig')
@@ -195,7 +218,7 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   const explain = program.command('explain');
   explain
     .description('say why there is, or is not, a message about something')
-    .configureOutput({ outputError: refusal('tapfix explain') })
+    .configureOutput({ outputError: refusal('explain') })
     .argument('<what>', 'NAMESPACE/KIND/NAME')
     .option('--config <file>', 'the configuration (default: that of the cluster)')
     .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
@@ -209,13 +232,26 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
   const replay = program.command('replay');
   replay
     .description('run recorded events through a configuration: what would have been said, and why the rest was not')
-    .configureOutput({ outputError: refusal('tapfix replay') })
+    .configureOutput({ outputError: refusal('replay') })
     .argument('<file>', 'the recorded events; - is standard input')
     .option('--config <file>', 'the configuration (default: all namespaces, and the default of every setting)')
     .addHelpText('after', replayHelp)
     .action(async (file: string, { config }: { config?: string }) =>
       finish(await commands.replay({ file, ...(config !== undefined && { configFile: config }) }, io)),
     );
+
+  addClusterCommands(program, { commands, io, finish, refusal });
+
+  program
+    .command('completion')
+    .description('print a script that completes commands in your shell')
+    .configureOutput({ outputError: refusal('completion') })
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText('after', '\nExample:\n  tapfix completion bash > /etc/bash_completion.d/tapfix')
+    .action((shell: Shell) => {
+      io.print(completionScript(shell, program.commands.map(completable)).trimEnd());
+      finish(0);
+    });
 
   // Commander's own help command shows the whole help for an unknown command, and does not say that it is unknown.
   program
@@ -224,9 +260,21 @@ function createProgram(io: Io, commands: Commands, finish: (exitCode: number) =>
     .description('show the help of a command')
     .argument('[command]')
     .action((name?: string) => {
-      const asked = name === undefined ? program : program.commands.find((command) => command.name() === name);
+      const isAsked = (command: Command): boolean => [command.name(), ...command.aliases()].includes(name ?? '');
+      const asked = name === undefined ? program : program.commands.find(isAsked);
       return asked ? asked.help() : program.error(`unknown command '${name}'`);
     });
 
   return program;
+}
+
+/** Commands about one record have its name as their first argument; others may have a list of choices. */
+function completable(command: Command): Completable {
+  const [first] = command.registeredArguments;
+  return {
+    name: command.name(),
+    description: command.description(),
+    options: command.options.flatMap(({ short, long }) => [short, long].filter((option) => option !== undefined)),
+    takes: first?.name() === 'name' ? 'record' : (first?.argChoices ?? []),
+  };
 }

@@ -69,15 +69,19 @@ interface ConfigMap extends KubeObject {
 }
 
 /** The configuration of the watcher in the cluster; if there is none, every namespace and all defaults. */
-async function clusterConfig(reader: Reader, namespace: string): Promise<{ config: Config; note: string }> {
+export async function clusterConfig(
+  reader: Pick<Reader, 'get'>,
+  namespace: string,
+): Promise<{ config: Config; note: string; isDefault: boolean }> {
   const where = `ConfigMap ${namespace}/tapfix-config`;
   const map = await readConfigMap(reader, namespace, 'tapfix-config');
   const parsed = parseConfig(map?.data?.['config.yaml'] ?? '', where);
-  if (parsed.ok) return { config: parsed.config, note: `from ${where}` };
+  if (map && parsed.ok) return { config: parsed.config, note: `from ${where}`, isDefault: false };
   const why = map ? `${where} is not valid` : `${where} is not there, or not for you to read`;
   return {
     config: defaultConfig(),
     note: `${why}: taken were the defaults and every namespace; --config FILE says which`,
+    isDefault: true,
   };
 }
 
@@ -88,7 +92,11 @@ async function mutedNow(reader: Reader, namespace: string): Promise<string[]> {
 }
 
 /** undefined if it does not exist, or you may not read it. */
-async function readConfigMap(reader: Reader, namespace: string, name: string): Promise<ConfigMap | undefined> {
+async function readConfigMap(
+  reader: Pick<Reader, 'get'>,
+  namespace: string,
+  name: string,
+): Promise<ConfigMap | undefined> {
   return reader.get<ConfigMap>({ kind: 'ConfigMap', namespace, name }).catch(ifForbidden(undefined));
 }
 
