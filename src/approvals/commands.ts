@@ -19,12 +19,11 @@ import {
   findFix,
   type CommandDeps,
   isOurChat,
-  isUpToDate,
   longestMs,
   openHere,
   shortestMs,
 } from './find-fix.ts';
-import { type Refusal, refuse } from './rules.ts';
+import { notListed, type Refusal, refuse } from './rules.ts';
 import { confirmMs, type Request } from './verbs.ts';
 
 /** Does the same as a press on its button. */
@@ -50,10 +49,14 @@ const approve: CommandRow = {
     if (!found.ok) return deps.audit(command, found);
     const { fix } = found;
     const card = cardOf(command, fix, deps);
-    if (card && !isUpToDate(card, deps)) return deps.audit(command, notShown);
     const asked = deps.confirms.armedFor(fix.metadata.uid, deps.clock.now());
     const isYes = asked !== undefined && asked.notice === card?.metadata.name && answers(command, asked);
-    return press(command, fix, isYes ? 'c' : 'a', deps, { command: idOf(command) });
+    const payload = {
+      verb: isYes ? 'c' : 'a',
+      uid: fix.metadata.uid,
+      shown: isYes ? asked.shown : shownHash(fix),
+    } as const;
+    return press(command, fix, payload.verb, deps, { command: idOf(command), payload });
   },
 };
 
@@ -68,8 +71,6 @@ function answers(command: Command, { by, askedBy, untilMs }: Question): boolean 
 }
 
 const idOf = ({ channel, place, id }: Command): string => `${channel} ${place.chat} ${id}`;
-
-const notShown = refuse('NotAsShown', 'Its card is just being changed; look at it, then write this again.');
 
 const reject: CommandRow = {
   name: 'reject',
@@ -210,10 +211,10 @@ function list({ mutes, clock, timeZone }: CommandDeps): Answer {
 async function mayNot(command: Command, glob: string, deps: CommandDeps): Promise<Refusal | undefined> {
   if (command.channel === 'console') return undefined;
   const entries = entriesOf(deps.current(), command.channel, command.by);
-  if (entries.length === 0) return refuse('NotAnApprover', "You are not on the approvers' list.");
   const namespace = glob.split('/')[0]!;
+  if (entries.length === 0) return notListed('NotAnApprover', command.by, ` for ${namespace}`);
   const entry = entries.find((one) => mayMuteAllOf(one, namespace));
-  if (!entry) return refuse('NotAllowedHere', `You are not on the approvers' list for all of ${namespace}.`);
+  if (!entry) return notListed('NotAllowedHere', command.by, ` for all of ${namespace}`);
   if (entry.kubernetesUser === undefined) return undefined;
   const isAllowed = await deps.subjectAccess(entry, isLiteral(namespace) ? namespace : '');
   return isAllowed

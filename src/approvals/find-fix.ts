@@ -5,8 +5,6 @@ import type { Notice } from '../kube/notice.ts';
 import { type Remediation, replacedIn } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inOrder, isSettled } from '../notices/cards/head.ts';
-import { contextFor } from '../notices/outbox/notice-body.ts';
-import { renderingOf } from '../notices/outbox/rendering.ts';
 import { addressesOf, everyChat } from '../notices/plan/route.ts';
 import type { Confirms } from './confirms.ts';
 import { type Refusal, refuse } from './rules.ts';
@@ -197,14 +195,4 @@ export function cardOf(command: Command, fix: Remediation, deps: CommandDeps): N
   const cards = all.filter(({ spec }) => spec.form !== 'reminder');
   const replied = cardRepliedTo(command, deps)?.metadata.name;
   return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
-}
-
-/** Whether the card on the phone shows the current state: it is all that a person who writes "approve" can go by. */
-export function isUpToDate(card: Notice, deps: CommandDeps): boolean {
-  if (card.spec.form === 'reminder') return false; // never edited, and it does not show what would be done
-  const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = deps;
-  const uids = new Set(card.spec.members.map(({ uid }) => uid));
-  const members = fixes().filter(({ metadata }) => uids.has(metadata.uid));
-  const context = contextFor(card, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });
-  return renderingOf(card, { members }, context).wanted.shown === card.status?.shown;
 }

@@ -10,7 +10,7 @@ import { needsSomebody } from '../notices/cards/head.ts';
 import type { Message } from '../notices/cards/message.ts';
 import { composePage } from '../notices/cards/page.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
-import { decodeAll, decodePage, decodePress, encodePress, type PageRef } from '../notices/payload.ts';
+import { decodeAll, decodePage, decodePress, encodePress, onPage, type PageRef } from '../notices/payload.ts';
 import { asShown } from '../notices/plan/unwatched.ts';
 import { refuse } from './rules.ts';
 import type { VerbResult } from './verbs.ts';
@@ -75,7 +75,7 @@ export interface PagesDeps {
   confirms: Questions;
   posted(notice: string): PostedNotice | undefined;
   /** Handles all other presses, and the buttons on a page. */
-  onPress(press: Press): Promise<Answer>;
+  onPress(press: Press, more?: { isOnPage: true }): Promise<Answer>;
   /** Writes one audit line and counts it; returns the answer. */
   audit(interaction: Interaction, said: VerbResult): Answer;
 }
@@ -106,10 +106,18 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
       return inner ? deps.onPress({ ...press, data: inner }) : deps.audit(press, unknown);
     const inPlace = press.message !== message;
     if (!inner) return { say: '', alert: false, show: render(posted, posted.members, ref), inPlace };
-    const answer = await deps.onPress({ ...press, data: inner, message });
+    const answer = await deps.onPress({ ...press, data: inner, message }, { isOnPage: true });
     // If the answer shows something of its own, that is shown. A press on the card itself is not on a page.
-    if (answer.show || !inPlace) return answer;
+    if (!inPlace || isAskedOfAnother(press, inner)) return answer;
+    if (answer.show) return isApproval(inner) ? { ...answer, show: asPage(answer.show, ref), inPlace } : answer;
     return { ...answer, show: render(posted, await freshly(posted, inner), ref), inPlace };
+  }
+
+  /** The question stays in place of the page for whoever is asked. */
+  function isAskedOfAnother({ by }: Press, inner: string): boolean {
+    const uid = decodePress(inner)?.uid;
+    const asked = uid === undefined ? undefined : deps.confirms.armedFor(uid, clock.now());
+    return asked !== undefined && asked.by !== by;
   }
 
   /** Only on the message itself, because that shows how many they are. */
@@ -139,6 +147,17 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
 
   return onPress;
 }
+
+const isApproval = (data: string): boolean => decodePress(data)?.verb === 'a';
+
+/** A question in place of the page: its buttons lead back to it. */
+const asPage = (question: Message, ref: PageRef): Message => ({
+  ...question,
+  cards: question.cards.map((card) => ({
+    ...card,
+    buttons: card.buttons.map((row) => row.map((button) => onPage(button, ref))),
+  })),
+});
 
 /** True in the Notice's chat, on its message or on one that the vendor says is ours. */
 const isAtHome = (

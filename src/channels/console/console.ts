@@ -115,7 +115,8 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
       return answer(() => onCommand(command), 'command');
     }
     const button = buttonFor(text);
-    if (button) await answer(() => onPress({ ...who, ...button }), 'press');
+    // Nobody but tapfix writes buttons on this terminal.
+    if (button) await answer(() => onPress({ ...who, ...button, ours: true }), 'press');
   }
 
   function buttonFor(text: string): Button | undefined {

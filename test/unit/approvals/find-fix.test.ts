@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { Command } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
+import { shownHash } from '../../../src/notices/payload.ts';
 import { reminderAnnotation } from '../../../src/notices/plan/reminder.ts';
 import { aFix, aQuotaFix, at, condition } from '../../support/fixes.ts';
 import { aChat } from './chat.ts';
@@ -130,7 +131,7 @@ test('a yes in another chat than that where it was asked is a question there', a
   const quota = aQuotaFix();
   const here = aChat('telegram', [quota]);
   const question = { by: here.who.ada, name: 'Ada', untilMs: here.clock.now() + 30_000, channel: 'telegram' } as const;
-  here.confirms.arm(quota.metadata.uid, { ...question, notice: 'another chat’s' });
+  here.confirms.arm(quota.metadata.uid, { ...question, notice: 'another chat’s', shown: shownHash(quota) });
   assert.match((await here.reply('approve')).say, /^Really delete/);
   here.card.status!.shown = here.shownNow();
   assert.match((await here.reply('approve')).say, /^Approved/);

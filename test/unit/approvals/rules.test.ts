@@ -36,6 +36,7 @@ const asked = {
   untilMs: nowMs + 20_000,
   channel: 'telegram',
   notice: 'one',
+  shown: shownHash(aQuotaFix()),
 } as const;
 const failedRehearsal = [condition('Rehearsed', '02:12:36', { status: 'False', message: 'revision 41 is gone' })];
 const unconfirmed = aFix();
