@@ -177,7 +177,7 @@ export const wasAsked: Rule = ({ fix, payload, armed, press, config }) => {
       : refuse('SomeoneElseIsAsked', `${armed.name} is being asked about this right now.`);
   if (payload.verb !== 'c') return undefined;
   if (!armed)
-    return refuse('NotAsked', 'You had 30 s to say yes, and they are over; nothing was done. Press it again.');
+    return refuse('NotAsked', 'The 30 s to say yes are over; nothing was done. Press it again.');
   return armed.shown === payload.shown ? undefined : hasChanged(fix);
 };
 
