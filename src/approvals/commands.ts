@@ -1,13 +1,14 @@
 import type { Answer, Command, CommandHint } from '../channels/channel.ts';
 import type { Approver } from '../config/schema.ts';
-import type { Remediation } from '../kube/remediation.ts';
+import { type Remediation, shortIdOf } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { parseDuration, spokenDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { covers, isLiteral } from '../lib/glob.ts';
 import { composeMessage } from '../notices/cards/compose.ts';
-import type { Question } from '../notices/cards/card-context.ts';
+import type { MessageContext, Question } from '../notices/cards/card-context.ts';
 import type { Card, Line, Message } from '../notices/cards/message.ts';
+import { composeOpenList } from '../notices/cards/open-list.ts';
 import { entriesOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
@@ -109,13 +110,13 @@ const snooze: CommandRow = {
   },
 };
 
-/** The fixes as cards with their buttons. The callers add the names below, for people who want to write about them. */
-function cardsOf(fixes: readonly Remediation[], { channel }: Command, deps: CommandDeps): Message {
+function contextOf({ channel }: Command, deps: CommandDeps): MessageContext {
   const { clock, current, timeZone, confirms, ownNamespace: namespace } = deps;
-  const facts = { config: current(), nowMs: clock.now(), timeZone, confirms, namespace };
-  const context = contextFor({ spec: { channel } }, facts);
-  return { ...composeMessage(asShown(fixes, context), context), silent: true };
+  return contextFor({ spec: { channel } }, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });
 }
+
+/** What stands before the name of a command. */
+const slashOf = ({ channel }: Pick<Command, 'channel'>): string => (channel === 'slack' ? '/tapfix ' : '/');
 
 const open: CommandRow = {
   name: 'open',
@@ -123,9 +124,11 @@ const open: CommandRow = {
   does: 'what is broken now',
   async run(command, _words, deps) {
     const fixes = openHere(command, deps);
-    if (fixes.length === 0) return { say: 'Nothing is open.', alert: false };
-    const names = fixes.slice(0, 5).map(({ metadata }) => metadata.name);
-    return shown({ ...cardsOf(fixes, command, deps), hint: { tap: '/show', words: ` NAME: ${names.join(', ')}` } });
+    const [first] = fixes;
+    if (!first) return { say: 'Nothing is open.', alert: false };
+    const context = contextOf(command, deps);
+    const hint = { tap: `${slashOf(command)}show`, words: ` ${shortIdOf(first)}: one of them in full` };
+    return shown({ ...composeOpenList(asShown(fixes, context), context), hint });
   },
 };
 
@@ -138,8 +141,13 @@ const show: CommandRow = {
     const { replyTo: _, ...alone } = command;
     const found = findFix(words.length > 0 ? alone : command, words, deps, { isFor: 'looking' });
     if (!found.ok) return { say: found.say, alert: true };
-    const message = cardsOf([found.fix], command, deps);
-    return shown({ ...message, rest: `Remediation ${found.fix.metadata.namespace}/${found.fix.metadata.name}` });
+    const context = contextOf(command, deps);
+    const message = composeMessage(asShown([found.fix], context), context);
+    return shown({
+      ...message,
+      silent: true,
+      rest: `Remediation ${found.fix.metadata.namespace}/${found.fix.metadata.name}`,
+    });
   },
 };
 
@@ -229,8 +237,7 @@ const help: CommandRow = {
   name: 'help',
   takes: '',
   does: 'what can be written here',
-  run: async ({ channel }) =>
-    shown(note('What can be written to tapfix', helpLines(channel === 'slack' ? '/tapfix ' : '/'))),
+  run: async (command) => shown(note('What can be written to tapfix', helpLines(slashOf(command)))),
 };
 
 /** The commands, in the order in which they are listed. */

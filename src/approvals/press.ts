@@ -7,11 +7,10 @@ import { inTime } from '../lib/clock.ts';
 import { RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
 import { isWatched } from '../config/selection.ts';
-import { isDiffShownWhole } from '../notices/cards/body.ts';
+import { showsWholeDiff } from '../notices/cards/body.ts';
 import { cardContext, type MessageContext } from '../notices/cards/card-context.ts';
 import { composeMessage } from '../notices/cards/compose.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
-import { renderingOf } from '../notices/outbox/rendering.ts';
 import { decodePress } from '../notices/payload.ts';
 import { asShown } from '../notices/plan/unwatched.ts';
 import {
@@ -161,14 +160,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const members = notice.spec.members.flatMap(({ uid }) =>
       uid === fix.metadata.uid ? fix : (deps.fixByUid(uid) ?? []),
     );
-    const context = contextOf(notice);
     return wasWholeDiffShown({
-      fix,
       members,
       form,
       isOnNotice: command === undefined && !isOnPage && noticeOf(press, fix.metadata.uid).isOnNotice,
-      isUpToDate: renderingOf(notice, { members }, context).wanted.shown === notice.status?.shown,
-      isDiffOnCard: isDiffShownWhole(fix, cardContext(fix, context)),
+      isDiffOnCard: showsWholeDiff(fix, cardContext(fix, contextOf(notice))),
     });
   }
 

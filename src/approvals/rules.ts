@@ -14,7 +14,7 @@ import {
 import { spokenDuration } from '../lib/duration.ts';
 import type { Question } from '../notices/cards/card-context.ts';
 import { withoutReplaced } from '../notices/cards/compose.ts';
-import { howItEnded, inOrder, isSettled, isUnattended, mayBeProposedAgain } from '../notices/cards/head.ts';
+import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/cards/head.ts';
 import { areOnePerson, entriesOf, nameOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
 import { isShown, type Payload } from '../notices/payload.ts';
@@ -176,8 +176,7 @@ export const wasAsked: Rule = ({ fix, payload, armed, press, config }) => {
       ? refuse('AskedElsewhere', `You are being asked about this in ${vendors[armed.channel]} right now; answer there.`)
       : refuse('SomeoneElseIsAsked', `${armed.name} is being asked about this right now.`);
   if (payload.verb !== 'c') return undefined;
-  if (!armed)
-    return refuse('NotAsked', 'The 30 s to say yes are over; nothing was done. Press it again.');
+  if (!armed) return refuse('NotAsked', 'The 30 s to say yes are over; nothing was done. Press it again.');
   return armed.shown === payload.shown ? undefined : hasChanged(fix);
 };
 
@@ -196,27 +195,21 @@ export const mayBeRepeated: Rule = ({ fix }) => {
 
 /** Where the button is that was pressed, and what is beside it. */
 interface Beside {
-  fix: Remediation;
   /** The members of the Notice. */
   members: readonly Remediation[];
   form: NoticeSpec['form'];
   /** On the Notice's own message. A page, an answer and a written command are something else. */
   isOnNotice: boolean;
-  /** That message shows the present state of its members. */
-  isUpToDate: boolean;
-  /** The card of this fix has the whole diff, if it is shown in full. */
+  /** A card about this fix alone says all that an approval would change. */
   isDiffOnCard: boolean;
 }
 
 /**
- * Pure. What cannot be seen cannot be approved: whether the whole diff was on the message that an Approve hangs on. Only
- * the first card of a message is shown in full. Which one that is may have changed since the message was last edited.
+ * Pure. What cannot be seen cannot be approved: whether the whole diff was on the message that an Approve hangs on. A
+ * message about several has a line for each, and a storm not even that.
  */
-export function wasWholeDiffShown({ fix, members, form, isOnNotice, isUpToDate, isDiffOnCard }: Beside): boolean {
-  const [first, ...others] = inOrder(withoutReplaced(members));
-  const isInFull = first?.metadata.uid === fix.metadata.uid && (others.length === 0 || isUpToDate);
-  return isOnNotice && ['card', 'boot'].includes(form) && isInFull && isDiffOnCard;
-}
+export const wasWholeDiffShown = ({ members, form, isOnNotice, isDiffOnCard }: Beside): boolean =>
+  isOnNotice && ['card', 'boot'].includes(form) && withoutReplaced(members).length === 1 && isDiffOnCard;
 
 /** Rules about who may decide here, whatever the decision is. */
 export const byWhoMayDecide: readonly Rule[] = [hangsOnAKnownMessage, isAKnownPerson, mayDecideHere, isWatchedHere];

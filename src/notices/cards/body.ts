@@ -136,10 +136,10 @@ const mostShownWhole = { diff: 1_000, card: 2_500 };
  * Whether each vendor shows the whole diff on this card. A long card is cut to fit, and then nobody can say what of the
  * diff is left.
  */
-export function isDiffShownWhole(fix: Remediation, context: CardContext): boolean {
+export function showsWholeDiff(fix: Remediation, context: CardContext): boolean {
   const diff = fix.status?.preview?.diff ?? '';
   const text = rowsOf(fix, context).flatMap(({ lines }) => lines.map(textOf));
-  return diff !== '' && diff.length <= mostShownWhole.diff && text.join('\n').length <= mostShownWhole.card;
+  return diff.length <= mostShownWhole.diff && text.join('\n').length <= mostShownWhole.card;
 }
 
 const textOf = (line: Line): string =>

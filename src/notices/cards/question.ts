@@ -1,10 +1,9 @@
 import type { Remediation } from '../../kube/remediation.ts';
 import { redact } from '../../lib/redact.ts';
-import { isDiffShownWhole } from './body.ts';
+import { showsWholeDiff } from './body.ts';
 import { type CardContext, cardContext, type MessageContext } from './card-context.ts';
-import { composeCard } from './compose.ts';
-import type { CardRow, Line, Message } from './message.ts';
-import { actionWords } from './subject.ts';
+import { composeMessage } from './compose.ts';
+import type { Line, Message } from './message.ts';
 import { timesIn } from './times.ts';
 
 /**
@@ -27,22 +26,17 @@ export function composeQuestion(
 ): Message | undefined {
   const diff = redact(fix.status?.preview?.diff.trimEnd() ?? '');
   if (diff.length > longestDiff) return undefined;
-  const own: CardContext = {
-    ...cardContext(fix, context),
-    confirm: fix.spec.action ? [fix.spec.action.type] : [],
-    confirming: asked,
-  };
-  const card = composeCard(fix, own);
-  const rows = isDiffShownWhole(fix, own) ? card.rows : fixWhole(fix, diff);
+  const confirm = fix.spec.action ? [fix.spec.action.type] : [];
+  const own: MessageContext = { ...context, confirm, confirming: () => asked };
+  const [card] = composeMessage([fix], own).cards;
+  if (!card) return undefined;
+  const lines = [...card.rows.flatMap((row) => row.lines), ...card.footer];
+  const isThere = diff === '' || lines.some((line) => typeof line !== 'string' && 'code' in line && line.code === diff);
+  const isWhole = isThere && showsWholeDiff(fix, cardContext(fix, own));
+  const rows = isWhole ? card.rows : [{ label: 'Change', lines: inPieces(diff) }];
   const until = timesIn(context.timeZone, context.nowMs).atZoned(asked.untilMs);
   const rest = isWritten ? { rest: `Press Yes, or write the same again, until ${until}.` } : {};
   return { cards: [{ ...card, rows }], ...rest, silent: true };
-}
-
-/** There is room for the diff and for little else. The rest is behind Details. */
-function fixWhole(fix: Remediation, diff: string): CardRow[] {
-  const summary = actionWords(fix)?.summary ?? '';
-  return [{ label: 'Fix', lines: [summary, ...inPieces(diff)] }];
 }
 
 /** Cut between lines, so that each piece is short enough; a line that is longer alone is cut within. */

@@ -79,6 +79,10 @@ describe('the life of a card', { concurrency: 3 }, () => {
     assert.equal(world.phone.has(/Approve|Reject/), false);
     assert.equal(world.phone.has(/^Propose again$/), true);
     assert.equal(world.phone.messages.length, 1);
+    const { say, show } = await world.phone.write('open', undefined);
+    assert.equal(say, '', 'it is broken, so it is open');
+    assert.match(show!.cards[0]!.headline, /checkout/);
+    assert.match(JSON.stringify((await world.phone.write('status')).show), /1 is open here/);
   });
 
   test('expired, then proposed again: the same message asks once more, and turns green', async (t) => {

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { createCommands } from '../../../src/approvals/commands.ts';
 import type { Answer, Place } from '../../../src/channels/channel.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
-import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix, at } from '../../support/fixes.ts';
+import { aConfig, aFix, aNotice, aNoticeOf, approvedByAda, aQuotaFix, at, condition } from '../../support/fixes.ts';
 import { aChannel, card, until } from '../channels/telegram-rig.ts';
 import { aBooth } from './booth.ts';
 import { aChat } from './chat.ts';
@@ -110,24 +110,44 @@ for (const vendor of ['telegram', 'slack'] as const) {
   });
 }
 
-test('what is open, with its buttons and names; one of it in full', async () => {
-  const web = aFix({ n: 2, name: 'web' });
-  const over = aFix({ n: 3, name: 'over', phase: 'Resolved' });
-  const chat = aChat('telegram', [aFix(), web, over, aNotice({ n: 4 })]);
+test('what is open, numbered in natural order, with namespaces and ids; one of it in full', async () => {
+  const svc = (name: string, n: number) => aFix({ n, name });
+  const over = aFix({ n: 3, name: 'over', phase: 'Resolved', conditions: [condition('IncidentCleared', '02:13:00')] });
+  const chat = aChat('telegram', [svc('svc-10', 1), svc('svc-2', 2), over, aNotice({ n: 4, namespace: 'pay' })]);
   const { show } = await chat.write('open', { by: chat.who.stranger });
-  assert.deepEqual(
-    show!.cards.map(({ headline }) => headline.split(' ')[0]),
-    ['checkout', 'web', 'reports'],
-  );
-  assert.deepEqual(show!.hint, {
-    tap: '/show',
-    words: ' NAME: checkout-3f9a1c-1, web-3f9a1c-2, reports-3f9a1c-4',
-  });
-  assert.ok(show!.cards.every(({ buttons }) => buttons.length > 0));
-  const one = await chat.write('show web');
-  assert.match(text(one), /undo the rollout of web/);
-  assert.match(one.show!.rest!, /^Remediation shop\/web-3f9a1c-2$/);
+  const heads = show!.cards.map(({ headline }) => headline);
+  for (const [index, words] of ['reports.* · pay · #', 'svc-2 .* · shop · #', 'svc-10 .* · shop · #'].entries())
+    assert.match(heads[index]!, new RegExp(`^${index + 1} ${words}[0-9a-f]{6}$`));
+  assert.equal(heads.length, 3);
+  const labels = show!.cards.map(({ buttons }) => buttons.flat().map(({ label }) => label.split(' ')[0]));
+  assert.deepEqual(labels, [['1'], ['2', '2'], ['3', '3']]);
+  assert.match(`${show!.hint!.tap}${show!.hint!.words}`, /^\/show #[0-9a-f]{6}: one of them in full$/);
+  const one = await chat.write('show svc-2');
+  assert.match(text(one), /undo the rollout of svc-2/);
+  assert.match(one.show!.rest!, /^Remediation shop\/svc-2-3f9a1c-2$/);
   assert.deepEqual(chat.audit, [], 'looking is no decision');
+});
+
+const notCleared: [string, Parameters<typeof aFix>[0]][] = [
+  ['expired', { phase: 'Expired' }],
+  ['rejected', { phase: 'Rejected', approval: { state: 'Rejected', by: 'ben@example.com' } }],
+  ['failed', { phase: 'Failed' }],
+  ['being fixed', { phase: 'Applied', approval: approvedByAda }],
+];
+for (const [became, options] of notCleared)
+  test(`what is ${became} stays open until it is cleared`, async () => {
+    const chat = aChat('telegram', [aFix(options)]);
+    assert.match(text(await chat.write('open')), /checkout/);
+    assert.match(text(await chat.write('status')), /1 is open here/);
+    const cleared = aFix({ ...options, conditions: [condition('IncidentCleared', '02:13:00')] });
+    if (became !== 'being fixed')
+      assert.equal((await aChat('telegram', [cleared]).write('open')).say, 'Nothing is open.');
+  });
+
+test('what the configuration no longer watches is not listed', async () => {
+  const chat = aChat('telegram', [aFix({ phase: 'Expired' })]);
+  chat.config.namespaces.include = ['pay'];
+  assert.equal((await chat.write('open')).say, 'Nothing is open.');
 });
 
 test('nothing is open', async () => {

@@ -146,16 +146,10 @@ for (const vendor of ['telegram', 'slack'] as const)
       });
     });
 
-test('the card that is shown in full is approved with one tap, unless the message is not what it should be', async () => {
-  const lower = aFix({ n: 3, name: 'mail', incident: { firstSeen: at('02:12:20') } });
-  const members = [second, lower];
-  for (const isStale of [false, true]) {
-    const chat = aChat('telegram', [second, lower], { cards: [members] });
-    if (isStale) chat.card.status!.shown = 'when another one was the first';
-    const { say, show } = await chat.press('a', 123456789, { data: data('a') });
-    assert.match(say, isStale ? /^Really / : /^Approved/);
-    assert.equal(show !== undefined, isStale);
-  }
+test('a card about one alone shows its diff, and is approved with one tap', async () => {
+  const chat = aChat('telegram', [second]);
+  const { say, show } = await chat.press('a', 123456789, { data: data('a') });
+  assert.deepEqual([say, show], ['Approved; it starts now.', undefined]);
 });
 
 test('the same on the console, whose user is asked', async () => {
@@ -190,7 +184,7 @@ test('a diff that the card has no room for is shown alone', async () => {
   const { show } = await chat.press('a', 123456789, { data: data('a', long) });
   assert.deepEqual(
     show!.cards[0]!.rows.map(({ label }) => label),
-    ['Fix'],
+    ['Change'],
   );
   const shown = show!.cards[0]!.rows[0]!.lines.flatMap((line) =>
     typeof line === 'object' && 'code' in line ? [line.code] : [],
@@ -199,26 +193,18 @@ test('a diff that the card has no room for is shown alone', async () => {
   assert.ok(shown.every((piece) => piece.length <= 1_800));
 });
 
-const facts = {
-  fix: second,
-  members: [second],
-  form: 'card',
-  isOnNotice: true,
-  isUpToDate: true,
-  isDiffOnCard: true,
-} as const;
+const follows = { name: first.metadata.name, uid: uidOf(1) };
+const successor = { ...second, spec: { ...second.spec, incident: first.spec.incident, follows } };
+const facts = { members: [second], form: 'card', isOnNotice: true, isDiffOnCard: true } as const;
 const rows: { name: string; over: object; want: boolean }[] = [
   { name: 'the only one of its card', over: {}, want: true },
-  { name: 'the only one, on a card that is just being changed: its button names the diff', over: { isUpToDate: false }, want: true },
-  { name: 'the first of two', over: { fix: first, members: [second, first] }, want: true },
-  { name: 'the first of two, on a message that is just being changed', over: { fix: first, members: [second, first], isUpToDate: false }, want: false },
-  { name: 'the second of two', over: { members: [second, first] }, want: false },
-  { name: 'the first of what was found at start', over: { form: 'boot' }, want: true },
+  { name: 'the only one that was found at start', over: { form: 'boot' }, want: true },
+  { name: 'the successor of the only one', over: { members: [first, successor] }, want: true },
+  { name: 'one of two', over: { members: [second, first] }, want: false },
   { name: 'a storm', over: { form: 'storm' }, want: false },
   { name: 'a reminder', over: { form: 'reminder' }, want: false },
   { name: 'a page, an answer or a command', over: { isOnNotice: false }, want: false },
   { name: 'a diff that does not fit its card', over: { isDiffOnCard: false }, want: false },
-  { name: 'the successor of the first', over: { fix: { ...second, spec: { ...second.spec, incident: first.spec.incident, follows: { name: first.metadata.name, uid: uidOf(1) } } }, members: [first, { ...second, spec: { ...second.spec, incident: first.spec.incident, follows: { name: first.metadata.name, uid: uidOf(1) } } }] }, want: true },
-]; // prettier-ignore
+];
 for (const { name, over, want } of rows)
   test(`${want ? 'seen' : 'not seen'}: ${name}`, () => assert.equal(wasWholeDiffShown({ ...facts, ...over }), want));
