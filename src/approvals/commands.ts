@@ -1,5 +1,6 @@
 import type { Answer, Command, CommandHint } from '../channels/channel.ts';
 import type { Approver } from '../config/schema.ts';
+import { mayDecideIn } from '../config/selection.ts';
 import { type Remediation, shortIdOf } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { parseDuration, spokenDuration } from '../lib/duration.ts';
@@ -8,11 +9,14 @@ import { covers, isLiteral } from '../lib/glob.ts';
 import { composeMessage } from '../notices/cards/compose.ts';
 import type { MessageContext, Question } from '../notices/cards/card-context.ts';
 import type { Card, Line, Message } from '../notices/cards/message.ts';
+import { composeHandover } from '../notices/cards/handover.ts';
 import { composeOpenList } from '../notices/cards/open-list.ts';
 import { entriesOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
+import { composeWhy } from '../notices/cards/why.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
 import { shownHash, type Verb } from '../notices/payload.ts';
+import { addressesOf } from '../notices/plan/route.ts';
 import { asShown } from '../notices/plan/unwatched.ts';
 import {
   cardOf,
@@ -24,7 +28,7 @@ import {
   openHere,
   shortestMs,
 } from './find-fix.ts';
-import { notListed, type Refusal, refuse } from './rules.ts';
+import { idOf, notListed, type Refusal, refuse } from './rules.ts';
 import { confirmMs, type Request } from './verbs.ts';
 
 /** Does the same as a press on its button. */
@@ -57,7 +61,7 @@ const approve: CommandRow = {
       uid: fix.metadata.uid,
       shown: isYes ? asked.shown : shownHash(fix),
     } as const;
-    return press(command, fix, payload.verb, deps, { command: idOf(command), payload });
+    return press(command, fix, payload.verb, deps, { command: nameOfCommand(command), payload });
   },
 };
 
@@ -68,10 +72,10 @@ const approve: CommandRow = {
  */
 function answers(command: Command, { by, askedBy, untilMs }: Question): boolean {
   const askedMs = untilMs - confirmMs;
-  return by === command.by && askedBy !== idOf(command) && (command.receivedMs ?? askedMs) >= askedMs;
+  return by === command.by && askedBy !== nameOfCommand(command) && (command.receivedMs ?? askedMs) >= askedMs;
 }
 
-const idOf = ({ channel, place, id }: Command): string => `${channel} ${place.chat} ${id}`;
+const nameOfCommand = ({ channel, place, id }: Command): string => `${channel} ${place.chat} ${id}`;
 
 const reject: CommandRow = {
   name: 'reject',
@@ -148,6 +152,73 @@ const show: CommandRow = {
       silent: true,
       rest: `Remediation ${found.fix.metadata.namespace}/${found.fix.metadata.name}`,
     });
+  },
+};
+
+const test: CommandRow = {
+  name: 'test',
+  takes: '',
+  does: 'post a harmless card here, to see that it arrives and that presses do',
+  async run({ channel, place }, _words, { tests }) {
+    const isPosted = await tests.post({ channel, ...place });
+    return isPosted
+      ? { say: '', alert: false }
+      : { say: 'A test card was posted here less than a minute ago.', alert: true };
+  },
+};
+
+/** For setting up: everybody may ask, in any chat. It names nobody else, and nothing of the cluster. */
+const id: CommandRow = {
+  name: 'id',
+  takes: '',
+  does: 'show the ids of this chat and of you, as the configuration needs them',
+  async run({ channel, by, place: { chat, thread } }) {
+    if (channel === 'console') return { say: `This is the console. You are ${by}.`, alert: false };
+    const topic = thread === undefined ? '' : ` (${channel === 'slack' ? 'thread' : 'topic'} ${thread})`;
+    return { say: `The id of this chat is ${chat}${topic}. Your id is ${idOf(by)}.`, alert: false };
+  },
+};
+
+const why: CommandRow = {
+  name: 'why',
+  takes: '[NAME]',
+  does: 'why a fix was proposed, or why none',
+  async run(command, words, deps) {
+    const found = findFix(command, words, deps, { isFor: 'looking' });
+    if (!found.ok) return { say: found.say, alert: true };
+    const refusal = mayNotRead(command, found.fix.metadata.namespace ?? '', deps);
+    return refusal ? deps.audit(command, refusal) : shown(composeWhy(found.fix, contextOf(command, deps)));
+  },
+};
+
+/** The whole chat reads the answer, so it must be a chat of that namespace, and an approver of it who asks. */
+function mayNotRead({ channel, by, place }: Command, namespace: string, { current }: CommandDeps): Refusal | undefined {
+  const isRouted = addressesOf(current(), namespace).some((one) => one.channel === channel && one.chat === place.chat);
+  if (!isRouted) return refuse('NotAllowedHere', `News of ${namespace} is for another chat; ask there.`);
+  const mayDecide = entriesOf(current(), channel, by).some((entry) => mayDecideIn(entry, namespace));
+  return channel === 'console' || mayDecide ? undefined : notListed('NotAllowedHere', by, ` for ${namespace}`);
+}
+
+const handover: CommandRow = {
+  name: 'handover',
+  takes: '[8h]',
+  does: 'what is open, silent and muted, and what became of the fixes since then',
+  async run(command, [since = '8h', ...more], deps) {
+    const forMs = parseDuration(since);
+    if (forMs === undefined || more.length > 0 || forMs < shortestMs || forMs > longestMs)
+      return deps.audit(command, refuse('NotUnderstood', 'Write it like this: /handover 8h (between 1m and 7d).'));
+    const { channel, by } = command;
+    if (channel !== 'console' && entriesOf(deps.current(), channel, by).length === 0)
+      return deps.audit(command, notListed('NotAnApprover', by, ''));
+    const isTheirs = (namespace: string): boolean => mayNotRead(command, namespace, deps) === undefined;
+    const fixes = deps.fixes().filter(({ metadata }) => isTheirs(metadata.namespace ?? ''));
+    const mutes = deps.mutes.active().filter(({ glob }) => {
+      const [namespace = ''] = glob.split('/');
+      return !isLiteral(namespace) || isTheirs(namespace);
+    });
+    const open = openHere(command, deps).filter(({ metadata }) => isTheirs(metadata.namespace ?? ''));
+    const facts = { fixes, open, mutes, sinceMs: deps.clock.now() - forMs };
+    return shown(composeHandover(facts, contextOf(command, deps)));
   },
 };
 
@@ -241,7 +312,21 @@ const help: CommandRow = {
 };
 
 /** The commands, in the order in which they are listed. */
-export const commands: readonly CommandRow[] = [open, show, approve, reject, ack, snooze, mute, status, help];
+export const commands: readonly CommandRow[] = [
+  open,
+  show,
+  why,
+  approve,
+  reject,
+  ack,
+  snooze,
+  mute,
+  handover,
+  status,
+  test,
+  id,
+  help,
+];
 
 const helpLines = (before: string): Line[] => [
   ...commands.map(({ name, takes, does }) => ({
@@ -256,7 +341,8 @@ interface Commands {
   commands: readonly CommandHint[];
 }
 
-const notHere = refuse('UnknownMessage', 'tapfix does not speak in this chat; nothing was done.');
+const notHere = (command: Command): Refusal =>
+  refuse('UnknownMessage', `tapfix does not use this chat; nothing was done. ${slashOf(command)}id shows its id.`);
 
 /**
  * A command that was under way for longer is not acted on: whoever wrote it has seen other things since. A time far in
@@ -279,11 +365,12 @@ const firstWords: Readonly<Record<string, string>> = { '': 'help', start: 'help'
 
 export function createCommands(deps: CommandDeps): Commands {
   async function onCommand(command: Command): Promise<Answer> {
-    if (!isOurChat(command, deps)) return deps.audit(command, notHere);
-    const nowMs = deps.clock.now();
-    if (isOld(command, nowMs)) return deps.audit(command, tooOld(command, nowMs));
     const [name = '', ...words] = command.text.split(/\s+/);
     const row = commands.find((one) => one.name === (firstWords[name.toLowerCase()] ?? name.toLowerCase()));
+    if (row === id) return id.run(command, words, deps);
+    if (!isOurChat(command, deps)) return deps.audit(command, notHere(command));
+    const nowMs = deps.clock.now();
+    if (isOld(command, nowMs)) return deps.audit(command, tooOld(command, nowMs));
     if (row) return row.run(command, words, deps);
     return { say: `tapfix does not know ${name.slice(0, 40)}; help says what it knows.`, alert: true };
   }

@@ -7,6 +7,7 @@ import { isBroken, type Remediation, replacedIn, shortIdOf } from '../kube/remed
 import type { Clock } from '../lib/clock.ts';
 import { naturalOrder } from '../lib/text.ts';
 import { inOrder, isSettled } from '../notices/cards/head.ts';
+import type { TestCards } from '../notices/outbox/test-cards.ts';
 import { addressesOf, everyChat } from '../notices/plan/route.ts';
 import type { Confirms } from './confirms.ts';
 import { type Refusal, refuse } from './rules.ts';
@@ -29,6 +30,7 @@ export interface CommandDeps {
   /** Writes one audit line; returns the answer. */
   audit(interaction: Interaction, said: VerbResult): Answer;
   mutes: { active(): Mute[]; set(mute: Mute): Promise<void> };
+  tests: Pick<TestCards, 'post'>;
   subjectAccess: SubjectAccess;
   /** The state of tapfix itself, one line each. */
   status(): string[];

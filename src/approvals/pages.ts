@@ -9,10 +9,20 @@ import type { Questions } from '../notices/cards/card-context.ts';
 import { needsSomebody } from '../notices/cards/head.ts';
 import type { Message } from '../notices/cards/message.ts';
 import { composePage } from '../notices/cards/page.ts';
+import { entriesOf, nameOf } from '../notices/cards/people.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
-import { decodeAll, decodePage, decodePress, encodePress, onPage, type PageRef } from '../notices/payload.ts';
+import type { TestCards } from '../notices/outbox/test-cards.ts';
+import {
+  decodeAll,
+  decodePage,
+  decodePress,
+  decodeTest,
+  encodePress,
+  onPage,
+  type PageRef,
+} from '../notices/payload.ts';
 import { asShown } from '../notices/plan/unwatched.ts';
-import { refuse } from './rules.ts';
+import { idOf, refuse } from './rules.ts';
 import type { VerbResult } from './verbs.ts';
 
 /** Only this many at once, because the cluster is busy at such a time. */
@@ -74,6 +84,7 @@ export interface PagesDeps {
   ownNamespace: string;
   confirms: Questions;
   posted(notice: string): PostedNotice | undefined;
+  tests: Pick<TestCards, 'press'>;
   /** Handles all other presses, and the buttons on a page. */
   onPress(press: Press, more?: { isOnPage: true }): Promise<Answer>;
   /** Writes one audit line and counts it; returns the answer. */
@@ -97,6 +108,8 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
   async function onPress(press: Press): Promise<Answer> {
     const all = decodeAll(press.data);
     if (all !== undefined) return onAll(press, deps.posted(all));
+    const test = decodeTest(press.data);
+    if (test !== undefined) return onTest(press, deps.posted(test));
     const found = decodePage(press.data);
     if (!found) return deps.onPress(press);
     const { ref, inner } = found;
@@ -118,6 +131,18 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
     const uid = decodePress(inner)?.uid;
     const asked = uid === undefined ? undefined : deps.confirms.armedFor(uid, clock.now());
     return asked !== undefined && asked.by !== by;
+  }
+
+  /** The button of a test card decides nothing, so anybody may press it. */
+  async function onTest(press: Press, posted: PostedNotice | undefined): Promise<Answer> {
+    const isOn = posted !== undefined && isAtHome(press, posted) && press.message === posted.message;
+    if (!isOn) return deps.audit(press, unknown);
+    const { by, channel } = press;
+    if (!(await deps.tests.press(posted.notice, by)))
+      return { say: 'This test card is over; /test posts another.', alert: true };
+    const isListed = channel === 'console' || entriesOf(current(), channel, by).length > 0;
+    const who = isListed ? nameOf(current(), by) : `${idOf(by)}, who is not on the approvers' list`;
+    return { say: `It works: tapfix received the press of ${who}.`, alert: !isListed };
   }
 
   /** Only on the message itself, because that shows how many they are. */

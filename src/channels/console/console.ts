@@ -32,6 +32,7 @@ const keyOf: Readonly<Record<string, string>> = {
   p: 'p',
   o: 'i',
   g: 'g',
+  t: 't',
 };
 
 /**

@@ -75,11 +75,15 @@ for (const vendor of ['telegram', 'slack'] as const) {
     });
   });
 
-  test(`${vendor}: in a chat that tapfix does not speak in nothing is done, and nothing is shown`, async () => {
+  test(`${vendor}: in a chat that tapfix does not use nothing is done, and nothing is shown`, async () => {
     const chat = aChat(vendor);
     for (const line of ['open', 'approve checkout', 'status', 'mute shop 1h', 'help']) {
       const answer = await chat.write(line, { place: { chat: 'elsewhere' } });
-      assert.deepEqual(answer, { say: 'tapfix does not speak in this chat; nothing was done.', alert: true });
+      const id = vendor === 'slack' ? '/tapfix id' : '/id';
+      assert.deepEqual(answer, {
+        say: `tapfix does not use this chat; nothing was done. ${id} shows its id.`,
+        alert: true,
+      });
     }
     assert.deepEqual([chat.approval().state, chat.mutes.length, chat.audit.length], ['Pending', 0, 5]);
   });
@@ -172,7 +176,7 @@ test('what the vendor lists fits its limits', () => {
   const { commands } = createCommands({} as never);
   assert.deepEqual(
     commands.map(({ name }) => name),
-    ['open', 'show', 'approve', 'reject', 'ack', 'snooze', 'mute', 'status', 'help'],
+    ['open', 'show', 'why', 'approve', 'reject', 'ack', 'snooze', 'mute', 'handover', 'status', 'test', 'id', 'help'],
   );
   assert.ok(commands.every(({ does }) => does.length > 0 && does.length <= 256));
 });
@@ -201,6 +205,7 @@ async function aPrivateChat(t: TestContext) {
     confirms: booth.confirms,
     fixes: () => [fix],
     mutes: { active: () => [], set: async () => {} },
+    tests: { post: async () => true },
     subjectAccess: async () => true,
     status: () => [],
   });
@@ -234,7 +239,10 @@ test('what is written in the private chat is answered in it, and in one that the
   const [, here, there] = fake.messages();
   assert.equal(here!.chat, ada);
   assert.match(here!.text, /checkout keeps crashing/);
-  assert.deepEqual([there!.chat, there!.text], [ben, 'tapfix does not speak in this chat; nothing was done.']);
+  assert.deepEqual(
+    [there!.chat, there!.text],
+    [ben, 'tapfix does not use this chat; nothing was done. /id shows its id.'],
+  );
 });
 
 test('Start, which everybody presses first in a private chat, says what can be written', async (t) => {

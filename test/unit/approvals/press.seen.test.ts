@@ -38,6 +38,7 @@ function aGroup(vendor: Vendor, { form = 'card' as NoticeSpec['form'], fix = sec
     timeZone: 'Europe/Berlin',
     ownNamespace: 'tapfix',
     confirms: chat.confirms,
+    tests: { press: async () => false },
     posted: (name) => (name === notice ? { notice: chat.card, message: '4711', members } : undefined),
     onPress: chat.approvals.onPress,
   });
