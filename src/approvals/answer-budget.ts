@@ -94,7 +94,7 @@ export function createAnswerBudget({ clock, current }: BudgetDeps): AnswerBudget
 
 const tooMany: Answer = { say: 'Too many answers at once; press it again in a minute.', alert: true };
 
-/** What is not shown is not asked either. */
+/** A question that is not shown is not asked either. */
 function unseen({ onUnseen }: Answer, instead: Answer): Answer {
   onUnseen?.();
   return instead;

@@ -119,7 +119,7 @@ function contextOf({ channel }: Command, deps: CommandDeps): MessageContext {
   return contextFor({ spec: { channel } }, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });
 }
 
-/** What stands before the name of a command. */
+/** The characters before the name of a command. */
 const slashOf = ({ channel }: Pick<Command, 'channel'>): string => (channel === 'slack' ? '/tapfix ' : '/');
 
 const open: CommandRow = {

@@ -19,6 +19,7 @@ export function sightingsOf(fix: Remediation, incident: Incident | undefined, li
     lastSeen: incident ? iso(incident.lastSeenMs) : (before?.lastSeen ?? fix.spec.incident.firstSeen),
     ready: live.ready,
     desired: live.desired,
+    readiness: live.desired > 0 ? `${live.ready}/${live.desired}` : '',
     ...(affected.length > 0 ? { affected } : {}),
   };
 }

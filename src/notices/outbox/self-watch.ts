@@ -26,7 +26,7 @@ interface SelfWatchDeps {
   refusal?(): SystemFacts['refusal'];
   /** Signs that somebody else uses our bot. */
   shared?(): readonly SharedBot[];
-  /** What is watched, as a new chat is shown it. Without it no chat is greeted. */
+  /** The watched namespaces, as a new chat is shown them. Without them no chat is greeted. */
   watches?(): readonly string[];
   /** For metrics: once per outage, however many chats get a message. */
   onBlindness?(what: 'blind' | 'unseen'): void;

@@ -90,7 +90,7 @@ export interface SystemFacts {
   said: ReadonlySet<string>;
   /** The places for news of this namespace; every chat for undefined. */
   addressesOf(namespace: string | undefined): Address[];
-  /** What is watched, as a chat is shown it. */
+  /** The watched namespaces, as a chat is shown them; without any, no chat is greeted. */
   watches?: readonly string[];
   /** The current id of a chat that tapfix has greeted. */
   chatNow?(address: Address): string;
