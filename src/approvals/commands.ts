@@ -28,7 +28,7 @@ import {
   openHere,
   shortestMs,
 } from './find-fix.ts';
-import { idOf, notListed, type Refusal, refuse } from './rules.ts';
+import { idOf, notListed, type Refusal, refusedByRbac, refuse } from './rules.ts';
 import { confirmMs, type Request } from './verbs.ts';
 
 /** Does the same as a press on its button. */
@@ -48,7 +48,7 @@ function press(
 const approve: CommandRow = {
   name: 'approve',
   takes: '[NAME]',
-  does: 'do what the card proposes',
+  does: 'approve the fix, after you have seen the whole change',
   async run(command, words, deps) {
     const found = findFix(command, words, deps, { isFor: 'deciding' });
     if (!found.ok) return deps.audit(command, found);
@@ -80,7 +80,7 @@ const nameOfCommand = ({ channel, place, id }: Command): string => `${channel} $
 const reject: CommandRow = {
   name: 'reject',
   takes: '[NAME] [REASON]',
-  does: 'leave it as it is, and say why',
+  does: 'reject the fix; the reason is recorded',
   async run(command, words, deps) {
     const found = findFix(command, words, deps, { isFor: 'deciding', reason: true });
     if (!found.ok) return deps.audit(command, found);
@@ -91,19 +91,19 @@ const reject: CommandRow = {
 const ack: CommandRow = {
   name: 'ack',
   takes: '[NAME]',
-  does: 'say that you are on it',
+  does: 'show everybody that you are on it',
   async run(command, words, deps) {
     const found = findFix(command, words, deps, { isFor: 'attention' });
     return found.ok ? press(command, found.fix, 'k', deps) : deps.audit(command, found);
   },
 };
 
-const notSoLong = refuse('NotUnderstood', 'Between 1m and 7d, please: /snooze 1h');
+const notSoLong = refuse('NotUnderstood', 'A snooze lasts between 1m and 7d, for example /snooze 1h.');
 
 const snooze: CommandRow = {
   name: 'snooze',
   takes: '[NAME] [1h]',
-  does: 'no sound about it for a while',
+  does: 'make no sound about it for a while, 1h without a time',
   async run(command, words, deps) {
     const last = parseDuration(words.at(-1) ?? '');
     const found = findFix(command, last === undefined ? words : words.slice(0, -1), deps, { isFor: 'attention' });
@@ -125,7 +125,7 @@ const slashOf = ({ channel }: Pick<Command, 'channel'>): string => (channel === 
 const open: CommandRow = {
   name: 'open',
   takes: '',
-  does: 'what is broken now',
+  does: 'list what is broken now',
   async run(command, _words, deps) {
     const fixes = openHere(command, deps);
     const [first] = fixes;
@@ -139,7 +139,7 @@ const open: CommandRow = {
 const show: CommandRow = {
   name: 'show',
   takes: '[NAME]',
-  does: 'one of them in full',
+  does: 'show one of them in full',
   async run(command, words, deps) {
     // Looking decides nothing, so a name is accepted wherever it is written.
     const { replyTo: _, ...alone } = command;
@@ -158,7 +158,7 @@ const show: CommandRow = {
 const test: CommandRow = {
   name: 'test',
   takes: '',
-  does: 'post a harmless card here, to see that it arrives and that presses do',
+  does: 'post a harmless card here, with a button to press',
   async run({ channel, place }, _words, { tests }) {
     const isPosted = await tests.post({ channel, ...place });
     return isPosted
@@ -171,7 +171,7 @@ const test: CommandRow = {
 const id: CommandRow = {
   name: 'id',
   takes: '',
-  does: 'show the ids of this chat and of you, as the configuration needs them',
+  does: 'show the ids of this chat and of you',
   async run({ channel, by, place: { chat, thread } }) {
     if (channel === 'console') return { say: `This is the console. You are ${by}.`, alert: false };
     const topic = thread === undefined ? '' : ` (${channel === 'slack' ? 'thread' : 'topic'} ${thread})`;
@@ -182,7 +182,7 @@ const id: CommandRow = {
 const why: CommandRow = {
   name: 'why',
   takes: '[NAME]',
-  does: 'why a fix was proposed, or why none',
+  does: 'show why a fix was proposed, or why none was',
   async run(command, words, deps) {
     const found = findFix(command, words, deps, { isFor: 'looking' });
     if (!found.ok) return { say: found.say, alert: true };
@@ -202,7 +202,7 @@ function mayNotRead({ channel, by, place }: Command, namespace: string, { curren
 const handover: CommandRow = {
   name: 'handover',
   takes: '[8h]',
-  does: 'what is open, silent and muted, and what became of the fixes since then',
+  does: 'list what is open, silent and muted, and whether the fixes since then held',
   async run(command, [since = '8h', ...more], deps) {
     const forMs = parseDuration(since);
     if (forMs === undefined || more.length > 0 || forMs < shortestMs || forMs > longestMs)
@@ -225,7 +225,7 @@ const handover: CommandRow = {
 const status: CommandRow = {
   name: 'status',
   takes: '',
-  does: 'how tapfix itself is',
+  does: 'show how tapfix itself is',
   async run(command, _words, deps) {
     const open = openHere(command, deps).length;
     const times = timesIn(deps.timeZone, deps.clock.now());
@@ -247,7 +247,7 @@ const isGlob = /^[a-z0-9*?][a-z0-9*?.-]{0,62}(\/[a-z0-9*?.-]{1,190})?$/;
 const mute: CommandRow = {
   name: 'mute',
   takes: '[GLOB 1h | GLOB off]',
-  does: 'notice nothing there for a while; without more: what is muted',
+  does: 'post nothing new about it for a while; alone, list what is muted',
   async run(command, words, deps) {
     const [glob, long = '1h'] = words;
     if (!glob) return list(deps);
@@ -256,10 +256,13 @@ const mute: CommandRow = {
     if (wrong)
       return deps.audit(
         command,
-        refuse('NotUnderstood', 'So: /mute shop-* 1h, /mute shop/checkout 30m, /mute shop-* off'),
+        refuse('NotUnderstood', 'Write it like this: /mute shop-* 1h, /mute shop/checkout 30m or /mute shop-* off.'),
       );
     if (forMs !== 0 && (forMs < shortestMs || forMs > longestMs))
-      return deps.audit(command, refuse('NotUnderstood', 'Between 1m and 7d, please: /mute shop-* 1h'));
+      return deps.audit(
+        command,
+        refuse('NotUnderstood', 'A mute lasts between 1m and 7d, for example /mute shop-* 1h.'),
+      );
     const refusal = await mayNot(command, glob, deps);
     return refusal ? deps.audit(command, refusal) : set(command, glob, forMs, deps);
   },
@@ -270,10 +273,7 @@ async function set(command: Command, glob: string, forMs: number, deps: CommandD
   try {
     await deps.mutes.set({ glob, until: iso(nowMs + forMs), by: command.by });
   } catch (error) {
-    return deps.audit(
-      command,
-      refuse('NotRecorded', `It could not be written down: ${messageOf(error)}`.slice(0, 190)),
-    );
+    return deps.audit(command, refuse('NotRecorded', `It could not be recorded: ${messageOf(error)}`.slice(0, 190)));
   }
   const until = timesIn(deps.timeZone, nowMs).minuteZoned(nowMs + forMs);
   const say = forMs === 0 ? `${glob} is no longer muted.` : `${glob} is muted until ${until}.`;
@@ -296,9 +296,7 @@ async function mayNot(command: Command, glob: string, deps: CommandDeps): Promis
   if (!entry) return notListed('NotAllowedHere', command.by, ` for all of ${namespace}`);
   if (entry.kubernetesUser === undefined) return undefined;
   const isAllowed = await deps.subjectAccess(entry, isLiteral(namespace) ? namespace : '');
-  return isAllowed
-    ? undefined
-    : refuse('RefusedByRbac', `Kubernetes does not let ${entry.kubernetesUser} approve in ${namespace}.`);
+  return isAllowed ? undefined : refusedByRbac(entry, namespace);
 }
 
 const mayMuteAllOf = ({ namespaces }: Approver, wanted: string): boolean =>
@@ -307,7 +305,7 @@ const mayMuteAllOf = ({ namespaces }: Approver, wanted: string): boolean =>
 const help: CommandRow = {
   name: 'help',
   takes: '',
-  does: 'what can be written here',
+  does: 'list the commands',
   run: async (command) => shown(note('What can be written to tapfix', helpLines(slashOf(command)))),
 };
 
@@ -333,7 +331,7 @@ const helpLines = (before: string): Line[] => [
     tap: `${before}${name}`,
     words: `${takes && ` ${takes}`}: ${does}`,
   })),
-  'No name is needed in reply to a card, or where only one is open.',
+  'NAME is a workload, namespace/workload or an id (#3f9a1c). In reply to a card, or where only one is open, no name is needed.',
 ];
 
 interface Commands {
@@ -372,7 +370,7 @@ export function createCommands(deps: CommandDeps): Commands {
     const nowMs = deps.clock.now();
     if (isOld(command, nowMs)) return deps.audit(command, tooOld(command, nowMs));
     if (row) return row.run(command, words, deps);
-    return { say: `tapfix does not know ${name.slice(0, 40)}; help says what it knows.`, alert: true };
+    return { say: `tapfix has no command ${name.slice(0, 40)}; ${slashOf(command)}help lists them.`, alert: true };
   }
   return { onCommand, commands: commands.map(({ name, does }) => ({ name, does })) };
 }

@@ -18,6 +18,7 @@ import {
   entryFor,
   type PressFacts,
   type Refusal,
+  refusedByRbac,
   refuse,
   type Rule,
   wasWholeDiffShown,
@@ -123,7 +124,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const who = authorise(factsOf(request, fix), verb.reads ? verb.rules : byWhoMayDecide);
       if (!who.ok) return who;
       allowed ??= verb.reads ?? (await rbacAllows(who.entry, fix!));
-      if (!allowed) return refusedByRbac(who.entry, fix!);
+      if (!allowed) return refusedByRbac(who.entry, fix!.metadata.namespace ?? '');
       if (late.aborted) break;
       const facts = factsOf(request, fix); // asking RBAC took a moment
       const verdict = authorise(facts, verb.rules);
@@ -212,9 +213,6 @@ const answerOf = (said: VerbResult): Answer => ({
   ...(said.ok && said.show && { show: said.show }),
   ...(said.ok && said.onUnseen && { onUnseen: said.onUnseen }),
 });
-
-const refusedByRbac = (entry: Approver | undefined, { metadata }: Remediation): Refusal =>
-  refuse('RefusedByRbac', `Kubernetes does not let ${entry?.kubernetesUser} approve in ${metadata.namespace}.`);
 
 const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
 

@@ -95,6 +95,9 @@ export const mayDecideHere: Rule = (facts) =>
     ? undefined
     : notListed('NotAllowedHere', facts.press.by, ` for ${namespaceOf(facts)}`);
 
+export const refusedByRbac = (entry: Approver | undefined, namespace: string): Refusal =>
+  refuse('RefusedByRbac', `Kubernetes does not let ${entry?.kubernetesUser} approve in ${namespace}.`);
+
 export const isWatchedHere: Rule = (facts) =>
   facts.isUnwatched
     ? refuse('NotWatched', `${namespaceOf(facts)} is no longer watched by tapfix; nothing was done.`)
@@ -135,10 +138,10 @@ export const isInTime: Rule = ({ fix, nowMs, timeZone }) =>
 
 export const wasRehearsed: Rule = ({ fix }) => {
   const rehearsed = conditionOf(fix, 'Rehearsed');
-  if (rehearsed?.status === 'False') return refuse('NotRehearsed', `The rehearsal failed: ${rehearsed.message}`);
+  if (rehearsed?.status === 'False') return refuse('NotRehearsed', `The dry run failed: ${rehearsed.message}`);
   return rehearsed && fix.status?.preview
     ? undefined
-    : refuse('NotRehearsed', 'It is still being rehearsed; try again in a moment.');
+    : refuse('NotRehearsed', 'The dry run is still under way; try again in a moment.');
 };
 
 export const wasConfirmed: Rule = ({ fix }) => {
@@ -190,7 +193,7 @@ export const needsSomebodyStill: Rule = ({ fix }) =>
 export const mayBeRepeated: Rule = ({ fix }) => {
   if (isCleared(fix)) return refuse('AlreadyOver', 'It is over; there is nothing to propose.');
   if (mayBeProposedAgain(fix)) return undefined;
-  return refuse('NotToBeRepeated', 'Only what nobody decided in time, or what failed, is proposed again.');
+  return refuse('NotToBeRepeated', 'Only a proposal that expired or failed can be proposed again.');
 };
 
 /** Where the button is that was pressed, and what is beside it. */

@@ -67,7 +67,7 @@ for (const vendor of ['telegram', 'slack'] as const) {
     assert.match((await chat.reply('ack')).say, /^You are on it/);
     assert.equal((await chat.reply('snooze 2h')).say, 'Silent until 05:14 CET.');
     assert.equal((await chat.write('snooze checkout')).say, 'Silent until 04:14 CET.');
-    assert.equal((await chat.reply('snooze 8d')).say, 'Between 1m and 7d, please: /snooze 1h');
+    assert.equal((await chat.reply('snooze 8d')).say, 'A snooze lasts between 1m and 7d, for example /snooze 1h.');
     assert.deepEqual(audited(chat), ['Acknowledged', 'Snoozed', 'Snoozed', 'NotUnderstood']);
     assert.deepEqual(chat.annotations(), {
       'tapfix.dev/acknowledged-by': chat.who.ada,
@@ -106,9 +106,9 @@ for (const vendor of ['telegram', 'slack'] as const) {
       ['mute * 1h', chat.who.fay, /^\* is muted/],
       ['mute shop/checkout 30m', chat.who.ben, /^shop\/checkout is muted until 03:44/],
       ['mute shop-* off', chat.who.ada, /no longer muted/],
-      ['mute shop-* forever', chat.who.ada, /^So: /],
-      ['mute Shop! 1h', chat.who.ada, /^So: /],
-      ['mute shop 30d', chat.who.ada, /^Between/],
+      ['mute shop-* forever', chat.who.ada, /^Write it like this: /],
+      ['mute Shop! 1h', chat.who.ada, /^Write it like this: /],
+      ['mute shop 30d', chat.who.ada, /^A mute lasts between/],
     ];
     for (const [line, by, say] of refusals) assert.match((await chat.write(line, { by })).say, say, line);
   });
@@ -166,10 +166,10 @@ test('how tapfix is, what it knows, and what it does not', async () => {
   assert.match(text(await chat.write('status')), /1 is open here.*channel-telegram: receiving/);
   await chat.write('mute pay-* 1h');
   assert.match(text(await chat.write('status')), /muted: pay-\* until \d\d:\d\d CET/);
-  assert.match(text(await chat.write('help')), /"tap":"\/tapfix snooze","words":" \[NAME\] \[1h\]: no sound/);
-  assert.match(text(await chat.write('')), /What can be written.*in reply to a card, or where only one is open/);
-  assert.match(text(await aChat('telegram').write('help')), /"tap":"\/open","words":": what is broken now"/);
-  assert.equal((await chat.write('reboot now')).say, 'tapfix does not know reboot; help says what it knows.');
+  assert.match(text(await chat.write('help')), /"tap":"\/tapfix snooze","words":" \[NAME\] \[1h\]: make no sound/);
+  assert.match(text(await chat.write('')), /What can be written.*In reply to a card, or where only one is open/);
+  assert.match(text(await aChat('telegram').write('help')), /"tap":"\/open","words":": list what is broken now"/);
+  assert.equal((await chat.write('reboot now')).say, 'tapfix has no command reboot; /tapfix help lists them.');
 });
 
 test('what the vendor lists fits its limits', () => {

@@ -163,13 +163,13 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     name: 'not rehearsed yet',
     facts: facts({ fix: aFix({ unrehearsed: true }) }),
     reason: 'NotRehearsed',
-    say: 'It is still being rehearsed; try again in a moment.',
+    say: 'The dry run is still under way; try again in a moment.',
   },
   {
     name: 'the rehearsal failed',
     facts: facts({ fix: aFix({ unrehearsed: true, conditions: failedRehearsal }) }),
     reason: 'NotRehearsed',
-    say: 'The rehearsal failed: revision 41 is gone',
+    say: 'The dry run failed: revision 41 is gone',
   },
   {
     name: 'the controller came to another fix',

@@ -222,13 +222,13 @@ const before: { name: string; press: () => ReturnType<typeof pressed>; reason: s
     name: 'one that can still be decided',
     press: () => pressed(aFix()),
     reason: 'NotToBeRepeated',
-    say: /Only what nobody decided in time, or what failed/,
+    say: /^Only a proposal that expired or failed can/,
   },
   {
     name: 'one that was rejected',
     press: () => pressed(aFix({ phase: 'Rejected' })),
     reason: 'NotToBeRepeated',
-    say: /Only what nobody decided in time/,
+    say: /^Only a proposal that expired or failed can/,
   },
   {
     name: 'one that is over',
