@@ -71,7 +71,7 @@ export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAn
     );
     if (!press || !show) return;
     const { place, message } = press;
-    const turn = { urgency: 'rest', signal } as const;
+    const turn = { urgency: urgencyOf(answer), signal };
     await patiently(
       'press',
       () => (inPlace ? edit(place, message, show, turn) : post(place, quiet(show), message, turn)),
@@ -79,9 +79,10 @@ export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAn
     );
   }
 
-  async function toCommand({ place }: Command, message: number, { say, show, onUnseen }: Answer): Promise<void> {
+  async function toCommand({ place }: Command, message: number, answer: Answer): Promise<void> {
+    const { say, show, onUnseen } = answer;
     if (!show && !say) return;
-    const turn = { urgency: 'rest', signal: leaving.signal } as const;
+    const turn = { urgency: urgencyOf(answer), signal: leaving.signal };
     await patiently('command', () => post(place, quiet(show ?? plainly(say)), String(message), turn), onUnseen);
   }
 
@@ -92,6 +93,9 @@ export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAn
 
   return { toPress, toCommand, drop };
 }
+
+/** A question runs out in half a minute, so it cannot wait behind lists. */
+const urgencyOf = ({ onUnseen }: Answer): 'press' | 'rest' => (onUnseen ? 'press' : 'rest');
 
 const quiet = (message: Message): Message => ({ ...message, silent: true });
 
