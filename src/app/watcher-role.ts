@@ -26,6 +26,7 @@ import { messageOf } from '../lib/errors.ts';
 import { createOutbox } from '../notices/outbox/outbox.ts';
 import { createReminders } from '../notices/outbox/reminder-writer.ts';
 import { createSelfWatch } from '../notices/outbox/self-watch.ts';
+import { createTestCards } from '../notices/outbox/test-cards.ts';
 import { seesAll } from '../notices/plan/blindness.ts';
 import { whereChatsAre } from '../notices/plan/route.ts';
 import { ping, runHeartbeat } from '../ops/heartbeat.ts';
@@ -189,10 +190,12 @@ export function createWatcherRole(ground: Ground): Role {
       sights: watchRegistry.sights,
       refusal: () => ground.reloads?.refusal(),
       shared: () => foreignPresses.signs(),
+      watches: () => current().namespaces.include,
       onBlindness: (what) => metrics.blindness.inc({ what }),
     });
 
     // Street 2: presses and commands become decisions.
+    const tests = createTestCards({ api: own, notices: ownNotices, clock, namespace: ownNamespace });
     const subjectAccess = createSubjectAccess(own);
     const approvals = createApprovals({
       api: own,
@@ -223,6 +226,7 @@ export function createWatcherRole(ground: Ground): Role {
       handle: approvals.handle,
       audit: approvals.audit,
       mutes,
+      tests,
       subjectAccess,
       status: () =>
         Object.entries(readiness.report().checks).map(
@@ -237,6 +241,7 @@ export function createWatcherRole(ground: Ground): Role {
       ownNamespace,
       confirms,
       posted: outbox.posted,
+      tests,
       onPress: approvals.onPress,
       audit: approvals.audit,
     });

@@ -77,18 +77,27 @@ export function createAnswerBudget({ clock, current }: BudgetDeps): AnswerBudget
     ofCommand(command, answer) {
       if (command.channel === 'console') return answer;
       const nextMs = spend(askerOf(command));
-      if (nextMs === undefined) return nothing;
+      if (nextMs === undefined) return unseen(answer, nothing);
       return nextMs > 0 ? withNote(answer, `The next answer to you is in ${spokenDuration(nextMs)}.`) : answer;
     },
     ofPress(press, answer) {
-      const { show, inPlace, ...rest } = answer;
+      const { show, inPlace, onUnseen, ...rest } = answer;
       const asker = askerOf(press);
       // An approver who leafs through a list posts nothing.
       if (!show || press.channel === 'console' || (inPlace && asker.isKnown)) return answer;
       if (spend(asker) !== undefined) return answer;
-      return rest.say ? rest : { say: 'Too many answers at once; press it again in a minute.', alert: true };
+      if (onUnseen || !rest.say) return unseen(answer, tooMany);
+      return rest;
     },
   };
+}
+
+const tooMany: Answer = { say: 'Too many answers at once; press it again in a minute.', alert: true };
+
+/** A question that is not shown is not asked either. */
+function unseen({ onUnseen }: Answer, instead: Answer): Answer {
+  onUnseen?.();
+  return instead;
 }
 
 function withNote(answer: Answer, note: string): Answer {

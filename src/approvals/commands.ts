@@ -1,17 +1,22 @@
 import type { Answer, Command, CommandHint } from '../channels/channel.ts';
 import type { Approver } from '../config/schema.ts';
-import type { Remediation } from '../kube/remediation.ts';
+import { mayDecideIn } from '../config/selection.ts';
+import { type Remediation, shortIdOf } from '../kube/remediation.ts';
 import { iso } from '../lib/clock.ts';
 import { parseDuration, spokenDuration } from '../lib/duration.ts';
 import { messageOf } from '../lib/errors.ts';
 import { covers, isLiteral } from '../lib/glob.ts';
 import { composeMessage } from '../notices/cards/compose.ts';
-import type { Question } from '../notices/cards/card-context.ts';
+import type { MessageContext, Question } from '../notices/cards/card-context.ts';
 import type { Card, Line, Message } from '../notices/cards/message.ts';
+import { composeHandover } from '../notices/cards/handover.ts';
+import { composeOpenList } from '../notices/cards/open-list.ts';
 import { entriesOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
+import { composeWhy } from '../notices/cards/why.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
 import { shownHash, type Verb } from '../notices/payload.ts';
+import { addressesOf } from '../notices/plan/route.ts';
 import { asShown } from '../notices/plan/unwatched.ts';
 import {
   cardOf,
@@ -19,12 +24,11 @@ import {
   findFix,
   type CommandDeps,
   isOurChat,
-  isUpToDate,
   longestMs,
   openHere,
   shortestMs,
 } from './find-fix.ts';
-import { type Refusal, refuse } from './rules.ts';
+import { idOf, notListed, type Refusal, refusedByRbac, refuse } from './rules.ts';
 import { confirmMs, type Request } from './verbs.ts';
 
 /** Does the same as a press on its button. */
@@ -44,16 +48,20 @@ function press(
 const approve: CommandRow = {
   name: 'approve',
   takes: '[NAME]',
-  does: 'do what the card proposes',
+  does: 'approve the fix, after you have seen the whole change',
   async run(command, words, deps) {
     const found = findFix(command, words, deps, { isFor: 'deciding' });
     if (!found.ok) return deps.audit(command, found);
     const { fix } = found;
     const card = cardOf(command, fix, deps);
-    if (card && !isUpToDate(card, deps)) return deps.audit(command, notShown);
     const asked = deps.confirms.armedFor(fix.metadata.uid, deps.clock.now());
     const isYes = asked !== undefined && asked.notice === card?.metadata.name && answers(command, asked);
-    return press(command, fix, isYes ? 'c' : 'a', deps, { command: idOf(command) });
+    const payload = {
+      verb: isYes ? 'c' : 'a',
+      uid: fix.metadata.uid,
+      shown: isYes ? asked.shown : shownHash(fix),
+    } as const;
+    return press(command, fix, payload.verb, deps, { command: nameOfCommand(command), payload });
   },
 };
 
@@ -64,17 +72,15 @@ const approve: CommandRow = {
  */
 function answers(command: Command, { by, askedBy, untilMs }: Question): boolean {
   const askedMs = untilMs - confirmMs;
-  return by === command.by && askedBy !== idOf(command) && (command.receivedMs ?? askedMs) >= askedMs;
+  return by === command.by && askedBy !== nameOfCommand(command) && (command.receivedMs ?? askedMs) >= askedMs;
 }
 
-const idOf = ({ channel, place, id }: Command): string => `${channel} ${place.chat} ${id}`;
-
-const notShown = refuse('NotAsShown', 'Its card is just being changed; look at it, then write this again.');
+const nameOfCommand = ({ channel, place, id }: Command): string => `${channel} ${place.chat} ${id}`;
 
 const reject: CommandRow = {
   name: 'reject',
   takes: '[NAME] [REASON]',
-  does: 'leave it as it is, and say why',
+  does: 'reject the fix; the reason is recorded',
   async run(command, words, deps) {
     const found = findFix(command, words, deps, { isFor: 'deciding', reason: true });
     if (!found.ok) return deps.audit(command, found);
@@ -85,19 +91,19 @@ const reject: CommandRow = {
 const ack: CommandRow = {
   name: 'ack',
   takes: '[NAME]',
-  does: 'say that you are on it',
+  does: 'show everybody that you are on it',
   async run(command, words, deps) {
     const found = findFix(command, words, deps, { isFor: 'attention' });
     return found.ok ? press(command, found.fix, 'k', deps) : deps.audit(command, found);
   },
 };
 
-const notSoLong = refuse('NotUnderstood', 'Between 1m and 7d, please: /snooze 1h');
+const notSoLong = refuse('NotUnderstood', 'A snooze lasts between 1m and 7d, for example /snooze 1h.');
 
 const snooze: CommandRow = {
   name: 'snooze',
   takes: '[NAME] [1h]',
-  does: 'no sound about it for a while',
+  does: 'make no sound about it for a while, 1h without a time',
   async run(command, words, deps) {
     const last = parseDuration(words.at(-1) ?? '');
     const found = findFix(command, last === undefined ? words : words.slice(0, -1), deps, { isFor: 'attention' });
@@ -108,44 +114,118 @@ const snooze: CommandRow = {
   },
 };
 
-/** The fixes as cards with their buttons. The callers add the names below, for people who want to write about them. */
-function cardsOf(fixes: readonly Remediation[], { channel }: Command, deps: CommandDeps): Message {
+function contextOf({ channel }: Command, deps: CommandDeps): MessageContext {
   const { clock, current, timeZone, confirms, ownNamespace: namespace } = deps;
-  const facts = { config: current(), nowMs: clock.now(), timeZone, confirms, namespace };
-  const context = contextFor({ spec: { channel } }, facts);
-  return { ...composeMessage(asShown(fixes, context), context), silent: true };
+  return contextFor({ spec: { channel } }, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });
 }
+
+/** The characters before the name of a command. */
+const slashOf = ({ channel }: Pick<Command, 'channel'>): string => (channel === 'slack' ? '/tapfix ' : '/');
 
 const open: CommandRow = {
   name: 'open',
   takes: '',
-  does: 'what is broken now',
+  does: 'list what is broken now',
   async run(command, _words, deps) {
     const fixes = openHere(command, deps);
-    if (fixes.length === 0) return { say: 'Nothing is open.', alert: false };
-    const names = fixes.slice(0, 5).map(({ metadata }) => metadata.name);
-    return shown({ ...cardsOf(fixes, command, deps), hint: { tap: '/show', words: ` NAME: ${names.join(', ')}` } });
+    const [first] = fixes;
+    if (!first) return { say: 'Nothing is open.', alert: false };
+    const context = contextOf(command, deps);
+    const hint = { tap: `${slashOf(command)}show`, words: ` ${shortIdOf(first)}: one of them in full` };
+    return shown({ ...composeOpenList(asShown(fixes, context), context), hint });
   },
 };
 
 const show: CommandRow = {
   name: 'show',
   takes: '[NAME]',
-  does: 'one of them in full',
+  does: 'show one of them in full',
   async run(command, words, deps) {
     // Looking decides nothing, so a name is accepted wherever it is written.
     const { replyTo: _, ...alone } = command;
     const found = findFix(words.length > 0 ? alone : command, words, deps, { isFor: 'looking' });
     if (!found.ok) return { say: found.say, alert: true };
-    const message = cardsOf([found.fix], command, deps);
-    return shown({ ...message, rest: `Remediation ${found.fix.metadata.namespace}/${found.fix.metadata.name}` });
+    const context = contextOf(command, deps);
+    const message = composeMessage(asShown([found.fix], context), context);
+    return shown({
+      ...message,
+      silent: true,
+      rest: `Remediation ${found.fix.metadata.namespace}/${found.fix.metadata.name}`,
+    });
+  },
+};
+
+const test: CommandRow = {
+  name: 'test',
+  takes: '',
+  does: 'post a harmless card here, with a button to press',
+  async run({ channel, place }, _words, { tests }) {
+    const isPosted = await tests.post({ channel, ...place });
+    return isPosted
+      ? { say: '', alert: false }
+      : { say: 'A test card was posted here less than a minute ago.', alert: true };
+  },
+};
+
+/** For setting up: everybody may ask, in any chat. It names nobody else, and nothing of the cluster. */
+const id: CommandRow = {
+  name: 'id',
+  takes: '',
+  does: 'show the ids of this chat and of you',
+  async run({ channel, by, place: { chat, thread } }) {
+    if (channel === 'console') return { say: `This is the console. You are ${by}.`, alert: false };
+    const topic = thread === undefined ? '' : ` (${channel === 'slack' ? 'thread' : 'topic'} ${thread})`;
+    return { say: `The id of this chat is ${chat}${topic}. Your id is ${idOf(by)}.`, alert: false };
+  },
+};
+
+const why: CommandRow = {
+  name: 'why',
+  takes: '[NAME]',
+  does: 'show why a fix was proposed, or why none was',
+  async run(command, words, deps) {
+    const found = findFix(command, words, deps, { isFor: 'looking' });
+    if (!found.ok) return { say: found.say, alert: true };
+    const refusal = mayNotRead(command, found.fix.metadata.namespace ?? '', deps);
+    return refusal ? deps.audit(command, refusal) : shown(composeWhy(found.fix, contextOf(command, deps)));
+  },
+};
+
+/** The whole chat reads the answer, so it must be a chat of that namespace, and an approver of it who asks. */
+function mayNotRead({ channel, by, place }: Command, namespace: string, { current }: CommandDeps): Refusal | undefined {
+  const isRouted = addressesOf(current(), namespace).some((one) => one.channel === channel && one.chat === place.chat);
+  if (!isRouted) return refuse('NotAllowedHere', `News of ${namespace} is for another chat; ask there.`);
+  const mayDecide = entriesOf(current(), channel, by).some((entry) => mayDecideIn(entry, namespace));
+  return channel === 'console' || mayDecide ? undefined : notListed('NotAllowedHere', by, ` for ${namespace}`);
+}
+
+const handover: CommandRow = {
+  name: 'handover',
+  takes: '[8h]',
+  does: 'list what is open, silent and muted, and whether the fixes since then held',
+  async run(command, [since = '8h', ...more], deps) {
+    const forMs = parseDuration(since);
+    if (forMs === undefined || more.length > 0 || forMs < shortestMs || forMs > longestMs)
+      return deps.audit(command, refuse('NotUnderstood', 'Write it like this: /handover 8h (between 1m and 7d).'));
+    const { channel, by } = command;
+    if (channel !== 'console' && entriesOf(deps.current(), channel, by).length === 0)
+      return deps.audit(command, notListed('NotAnApprover', by, ''));
+    const isTheirs = (namespace: string): boolean => mayNotRead(command, namespace, deps) === undefined;
+    const fixes = deps.fixes().filter(({ metadata }) => isTheirs(metadata.namespace ?? ''));
+    const mutes = deps.mutes.active().filter(({ glob }) => {
+      const [namespace = ''] = glob.split('/');
+      return !isLiteral(namespace) || isTheirs(namespace);
+    });
+    const open = openHere(command, deps).filter(({ metadata }) => isTheirs(metadata.namespace ?? ''));
+    const facts = { fixes, open, mutes, sinceMs: deps.clock.now() - forMs };
+    return shown(composeHandover(facts, contextOf(command, deps)));
   },
 };
 
 const status: CommandRow = {
   name: 'status',
   takes: '',
-  does: 'how tapfix itself is',
+  does: 'show how tapfix itself is',
   async run(command, _words, deps) {
     const open = openHere(command, deps).length;
     const times = timesIn(deps.timeZone, deps.clock.now());
@@ -167,7 +247,7 @@ export const isGlob = /^[a-z0-9*?][a-z0-9*?.-]{0,62}(\/[a-z0-9*?.-]{1,190})?$/;
 const mute: CommandRow = {
   name: 'mute',
   takes: '[GLOB 1h | GLOB off]',
-  does: 'notice nothing there for a while; without more: what is muted',
+  does: 'post nothing new about it for a while; alone, list what is muted',
   async run(command, words, deps) {
     const [glob, long = '1h'] = words;
     if (!glob) return list(deps);
@@ -176,10 +256,13 @@ const mute: CommandRow = {
     if (wrong)
       return deps.audit(
         command,
-        refuse('NotUnderstood', 'So: /mute shop-* 1h, /mute shop/checkout 30m, /mute shop-* off'),
+        refuse('NotUnderstood', 'Write it like this: /mute shop-* 1h, /mute shop/checkout 30m or /mute shop-* off.'),
       );
     if (forMs !== 0 && (forMs < shortestMs || forMs > longestMs))
-      return deps.audit(command, refuse('NotUnderstood', 'Between 1m and 7d, please: /mute shop-* 1h'));
+      return deps.audit(
+        command,
+        refuse('NotUnderstood', 'A mute lasts between 1m and 7d, for example /mute shop-* 1h.'),
+      );
     const refusal = await mayNot(command, glob, deps);
     return refusal ? deps.audit(command, refusal) : set(command, glob, forMs, deps);
   },
@@ -190,10 +273,7 @@ async function set(command: Command, glob: string, forMs: number, deps: CommandD
   try {
     await deps.mutes.set({ glob, until: iso(nowMs + forMs), by: command.by });
   } catch (error) {
-    return deps.audit(
-      command,
-      refuse('NotRecorded', `It could not be written down: ${messageOf(error)}`.slice(0, 190)),
-    );
+    return deps.audit(command, refuse('NotRecorded', `It could not be recorded: ${messageOf(error)}`.slice(0, 190)));
   }
   const until = timesIn(deps.timeZone, nowMs).minuteZoned(nowMs + forMs);
   const say = forMs === 0 ? `${glob} is no longer muted.` : `${glob} is muted until ${until}.`;
@@ -210,15 +290,13 @@ function list({ mutes, clock, timeZone }: CommandDeps): Answer {
 async function mayNot(command: Command, glob: string, deps: CommandDeps): Promise<Refusal | undefined> {
   if (command.channel === 'console') return undefined;
   const entries = entriesOf(deps.current(), command.channel, command.by);
-  if (entries.length === 0) return refuse('NotAnApprover', "You are not on the approvers' list.");
   const namespace = glob.split('/')[0]!;
+  if (entries.length === 0) return notListed('NotAnApprover', command.by, ` for ${namespace}`);
   const entry = entries.find((one) => mayMuteAllOf(one, namespace));
-  if (!entry) return refuse('NotAllowedHere', `You are not on the approvers' list for all of ${namespace}.`);
+  if (!entry) return notListed('NotAllowedHere', command.by, ` for all of ${namespace}`);
   if (entry.kubernetesUser === undefined) return undefined;
   const isAllowed = await deps.subjectAccess(entry, isLiteral(namespace) ? namespace : '');
-  return isAllowed
-    ? undefined
-    : refuse('RefusedByRbac', `Kubernetes does not let ${entry.kubernetesUser} approve in ${namespace}.`);
+  return isAllowed ? undefined : refusedByRbac(entry, namespace);
 }
 
 const mayMuteAllOf = ({ namespaces }: Approver, wanted: string): boolean =>
@@ -227,20 +305,33 @@ const mayMuteAllOf = ({ namespaces }: Approver, wanted: string): boolean =>
 const help: CommandRow = {
   name: 'help',
   takes: '',
-  does: 'what can be written here',
-  run: async ({ channel }) =>
-    shown(note('What can be written to tapfix', helpLines(channel === 'slack' ? '/tapfix ' : '/'))),
+  does: 'list the commands',
+  run: async (command) => shown(note('What can be written to tapfix', helpLines(slashOf(command)))),
 };
 
 /** The commands, in the order in which they are listed. */
-export const commands: readonly CommandRow[] = [open, show, approve, reject, ack, snooze, mute, status, help];
+export const commands: readonly CommandRow[] = [
+  open,
+  show,
+  why,
+  approve,
+  reject,
+  ack,
+  snooze,
+  mute,
+  handover,
+  status,
+  test,
+  id,
+  help,
+];
 
 const helpLines = (before: string): Line[] => [
   ...commands.map(({ name, takes, does }) => ({
     tap: `${before}${name}`,
     words: `${takes && ` ${takes}`}: ${does}`,
   })),
-  'No name is needed in reply to a card, or where only one is open.',
+  'NAME is a workload, namespace/workload or an id (#3f9a1c). In reply to a card, or where only one is open, no name is needed.',
 ];
 
 interface Commands {
@@ -248,7 +339,8 @@ interface Commands {
   commands: readonly CommandHint[];
 }
 
-const notHere = refuse('UnknownMessage', 'tapfix does not speak in this chat; nothing was done.');
+const notHere = (command: Command): Refusal =>
+  refuse('UnknownMessage', `tapfix does not use this chat; nothing was done. ${slashOf(command)}id shows its id.`);
 
 /**
  * A command that was under way for longer is not acted on: whoever wrote it has seen other things since. A time far in
@@ -271,13 +363,14 @@ const firstWords: Readonly<Record<string, string>> = { '': 'help', start: 'help'
 
 export function createCommands(deps: CommandDeps): Commands {
   async function onCommand(command: Command): Promise<Answer> {
-    if (!isOurChat(command, deps)) return deps.audit(command, notHere);
-    const nowMs = deps.clock.now();
-    if (isOld(command, nowMs)) return deps.audit(command, tooOld(command, nowMs));
     const [name = '', ...words] = command.text.split(/\s+/);
     const row = commands.find((one) => one.name === (firstWords[name.toLowerCase()] ?? name.toLowerCase()));
+    if (row === id) return id.run(command, words, deps);
+    if (!isOurChat(command, deps)) return deps.audit(command, notHere(command));
+    const nowMs = deps.clock.now();
+    if (isOld(command, nowMs)) return deps.audit(command, tooOld(command, nowMs));
     if (row) return row.run(command, words, deps);
-    return { say: `tapfix does not know ${name.slice(0, 40)}; help says what it knows.`, alert: true };
+    return { say: `tapfix has no command ${name.slice(0, 40)}; ${slashOf(command)}help lists them.`, alert: true };
   }
   return { onCommand, commands: commands.map(({ name, does }) => ({ name, does })) };
 }

@@ -7,7 +7,8 @@ import type { Question, Questions } from '../notices/cards/card-context.ts';
  */
 export interface Confirms extends Questions {
   arm(uid: string, question: Question): void;
-  disarm(uid: string): void;
+  /** With `only` given, a later question stays. */
+  disarm(uid: string, only?: Question): void;
 }
 
 export function createConfirms({ clock, signal }: { clock: Clock; signal: AbortSignal }): Confirms {
@@ -27,8 +28,8 @@ export function createConfirms({ clock, signal }: { clock: Clock; signal: AbortS
       void runOut(uid, question);
       changed(uid);
     },
-    disarm(uid) {
-      if (armed.delete(uid)) changed(uid);
+    disarm(uid, only = armed.get(uid)) {
+      if (armed.get(uid) === only && armed.delete(uid)) changed(uid);
     },
     armedFor(uid, nowMs) {
       const question = armed.get(uid);

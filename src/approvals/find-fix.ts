@@ -1,12 +1,13 @@
 import type { Answer, ChannelName, Command, CommandHint, Interaction, Place } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
+import { isWatched } from '../config/selection.ts';
 import type { Mute } from '../kube/mutes.ts';
 import type { Notice } from '../kube/notice.ts';
-import { type Remediation, replacedIn } from '../kube/remediation.ts';
+import { isBroken, type Remediation, replacedIn, shortIdOf } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
+import { naturalOrder } from '../lib/text.ts';
 import { inOrder, isSettled } from '../notices/cards/head.ts';
-import { contextFor } from '../notices/outbox/notice-body.ts';
-import { renderingOf } from '../notices/outbox/rendering.ts';
+import type { TestCards } from '../notices/outbox/test-cards.ts';
 import { addressesOf, everyChat } from '../notices/plan/route.ts';
 import type { Confirms } from './confirms.ts';
 import { type Refusal, refuse } from './rules.ts';
@@ -29,6 +30,7 @@ export interface CommandDeps {
   /** Writes one audit line; returns the answer. */
   audit(interaction: Interaction, said: VerbResult): Answer;
   mutes: { active(): Mute[]; set(mute: Mute): Promise<void> };
+  tests: Pick<TestCards, 'post'>;
   subjectAccess: SubjectAccess;
   /** The state of tapfix itself, one line each. */
   status(): string[];
@@ -58,8 +60,17 @@ function postedHere({ channel, place }: Command, { fixes, current, noticesWith }
   return inOrder(all.filter((fix) => !replaced.has(fix.metadata.uid) && isHere(fix)));
 }
 
-export const openHere = (command: Command, deps: CommandDeps): Remediation[] =>
-  postedHere(command, deps).filter((fix) => !isSettled(fix));
+/** Everything here that is not cleared, whatever became of its proposal, in natural order. */
+export function openHere(command: Command, deps: CommandDeps): Remediation[] {
+  const wordsOf = ({ metadata, spec }: Remediation): string => `${metadata.namespace} ${spec.incident.object.name}`;
+  return postedHere(command, deps)
+    .filter(isOpen)
+    .filter(({ metadata }) => isWatched(deps.current(), metadata.namespace ?? '', deps.ownNamespace))
+    .sort((a, b) => naturalOrder(wordsOf(a), wordsOf(b)));
+}
+
+/** Its workload is broken, or somebody is still at work on it. */
+const isOpen = (fix: Remediation): boolean => isBroken(fix) || !isSettled(fix);
 
 type Found = { ok: true; fix: Remediation; rest: string[] } | Refusal;
 
@@ -98,8 +109,8 @@ function anywhere(
   const only = onlyOne();
   if (only) return theOne([only], words);
   return word
-    ? refuse('NotThere', `There is nothing called ${word.slice(0, 60)} here; /open says what there is.`)
-    : refuse('NotUnderstood', 'Say which: reply to its card, or write its name; /open says what there is.');
+    ? refuse('NotThere', `Nothing here is called ${word.slice(0, 60)}; /open lists what is broken.`)
+    : refuse('NotUnderstood', 'Say which: reply to its card, or write its name or id; /open lists what is broken.');
 }
 
 /** If only one is open, nobody has to name it, unless the text might be the name of another one. */
@@ -111,7 +122,7 @@ function theOnlyOne(
   { isFor, reason }: Purpose,
 ): Remediation | undefined {
   const mayBeAName = word !== undefined && (!reason || here.some((fix) => isCalled(fix, word)));
-  const [fix, ...others] = here.filter((one) => !isSettled(one));
+  const [fix, ...others] = here.filter(isOpen);
   if (mayBeAName || !fix || others.length > 0) return undefined;
   if (isFor === 'looking') return fix;
   const card = cardOf(command, fix, deps);
@@ -131,7 +142,7 @@ function wasReadHere({ spec }: Notice, here: readonly Remediation[], nowMs: numb
   const wasOverLongAgo = (fix: Remediation): boolean =>
     (fix.status?.conditions ?? []).every(({ lastTransitionTime }) => isLongAgo(lastTransitionTime)) &&
     (fix.spec.approval.at === undefined || isLongAgo(fix.spec.approval.at));
-  return spec.form !== 'storm' && here.filter(isSettled).every(wasOverLongAgo);
+  return spec.form !== 'storm' && here.filter((fix) => !isOpen(fix)).every(wasOverLongAgo);
 }
 
 /** A reply to a card is about that card: no word makes it about another one. */
@@ -140,9 +151,9 @@ function amongThese(words: readonly string[], members: readonly Remediation[]): 
   const open = byName(word, members);
   const named = open.length > 0 ? open : members.filter((fix) => isCalled(fix, word));
   if (named.length > 0) return theOne(named, rest);
-  const remaining = members.filter((fix) => !isSettled(fix));
+  const remaining = members.filter(isOpen);
   if (members.length > 0) return theOne(remaining.length > 0 ? remaining : members, words);
-  return refuse('NotThere', 'What that card told of is no longer there; /open says what there is.');
+  return refuse('NotThere', 'What that card was about is no longer there; /open lists what is broken.');
 }
 
 const theOne = (some: readonly Remediation[], rest: readonly string[]): Found =>
@@ -155,15 +166,28 @@ const plain = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]+$/
 
 const isNamed = (fix: Remediation, word: string): boolean => [fix.metadata.name, fullName(fix)].includes(plain(word));
 
+/** "#3f9a1c" or "3f9a1c". */
+const hasId = (fix: Remediation, word: string): boolean => shortIdOf(fix) === `#${plain(word).replace(/^#/, '')}`;
+
 const isCalled = (fix: Remediation, word: string): boolean => {
   const { name } = fix.spec.incident.object;
-  return isNamed(fix, word) || [name, `${fix.metadata.namespace}/${name}`].includes(plain(word));
+  return isNamed(fix, word) || hasId(fix, word) || [name, `${fix.metadata.namespace}/${name}`].includes(plain(word));
 };
 
-/** A settled one is found by its own name only: its workload may have been broken many times. */
+/**
+ * One that is over is found by its own name or its id only: its workload may have been broken many times. All of those
+ * have one id, which then means the last of them.
+ */
 function byName(word: string, here: readonly Remediation[]): Remediation[] {
   const exact = here.filter((fix) => isNamed(fix, word));
-  return exact.length > 0 ? exact : here.filter((fix) => !isSettled(fix) && isCalled(fix, word));
+  if (exact.length > 0) return exact;
+  const open = here.filter((fix) => isOpen(fix) && isCalled(fix, word));
+  if (open.length > 0) return open;
+  const bornMs = ({ metadata }: Remediation): number => Date.parse(metadata.creationTimestamp);
+  return here
+    .filter((fix) => hasId(fix, word))
+    .sort((one, other) => bornMs(other) - bornMs(one))
+    .slice(0, 1);
 }
 
 /** undefined if it is not a reply, or not a reply to a card. */
@@ -176,13 +200,17 @@ function repliedTo(command: Command, here: readonly Remediation[], deps: Command
 const cardRepliedTo = ({ channel, place, replyTo }: Command, deps: CommandDeps): Notice | undefined =>
   replyTo === undefined ? undefined : deps.noticeAt(channel, place, replyTo);
 
+/** "#3f9a1c shop/checkout" */
+const idAndName = (fix: Remediation): string =>
+  `${shortIdOf(fix)} ${fix.metadata.namespace}/${fix.spec.incident.object.name}`;
+
 const which = (some: readonly Remediation[]): Refusal =>
-  refuse('NotUnderstood', `Say which: ${some.slice(0, 4).map(fullName).join(', ')}${some.length > 4 ? '...' : ''}`);
+  refuse('NotUnderstood', `Say which: ${some.slice(0, 4).map(idAndName).join(', ')}${some.length > 4 ? '...' : ''}`);
 
 const notOnThatCard = (fix: Remediation, other: string): Refusal =>
   refuse(
     'NotUnderstood',
-    `Say which: that card is about ${fullName(fix)}, not about ${other.slice(0, 60)}; reply to the other card, or write its name without a reply.`,
+    `Say which: that card is about ${idAndName(fix)}, not about ${other.slice(0, 60)}; reply to the other card, or write its name or id without a reply.`,
   );
 
 /**
@@ -197,14 +225,4 @@ export function cardOf(command: Command, fix: Remediation, deps: CommandDeps): N
   const cards = all.filter(({ spec }) => spec.form !== 'reminder');
   const replied = cardRepliedTo(command, deps)?.metadata.name;
   return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
-}
-
-/** Whether the card on the phone shows the current state: it is all that a person who writes "approve" can go by. */
-export function isUpToDate(card: Notice, deps: CommandDeps): boolean {
-  if (card.spec.form === 'reminder') return false; // never edited, and it does not show what would be done
-  const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = deps;
-  const uids = new Set(card.spec.members.map(({ uid }) => uid));
-  const members = fixes().filter(({ metadata }) => uids.has(metadata.uid));
-  const context = contextFor(card, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });
-  return renderingOf(card, { members }, context).wanted.shown === card.status?.shown;
 }

@@ -9,10 +9,20 @@ import type { Questions } from '../notices/cards/card-context.ts';
 import { needsSomebody } from '../notices/cards/head.ts';
 import type { Message } from '../notices/cards/message.ts';
 import { composePage } from '../notices/cards/page.ts';
+import { entriesOf, nameOf } from '../notices/cards/people.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
-import { decodeAll, decodePage, decodePress, encodePress, type PageRef } from '../notices/payload.ts';
+import type { TestCards } from '../notices/outbox/test-cards.ts';
+import {
+  decodeAll,
+  decodePage,
+  decodePress,
+  decodeTest,
+  encodePress,
+  onPage,
+  type PageRef,
+} from '../notices/payload.ts';
 import { asShown } from '../notices/plan/unwatched.ts';
-import { refuse } from './rules.ts';
+import { idOf, refuse } from './rules.ts';
 import type { VerbResult } from './verbs.ts';
 
 /** Only this many at once, because the cluster is busy at such a time. */
@@ -74,8 +84,9 @@ export interface PagesDeps {
   ownNamespace: string;
   confirms: Questions;
   posted(notice: string): PostedNotice | undefined;
+  tests: Pick<TestCards, 'press'>;
   /** Handles all other presses, and the buttons on a page. */
-  onPress(press: Press): Promise<Answer>;
+  onPress(press: Press, more?: { isOnPage: true }): Promise<Answer>;
   /** Writes one audit line and counts it; returns the answer. */
   audit(interaction: Interaction, said: VerbResult): Answer;
 }
@@ -97,6 +108,8 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
   async function onPress(press: Press): Promise<Answer> {
     const all = decodeAll(press.data);
     if (all !== undefined) return onAll(press, deps.posted(all));
+    const test = decodeTest(press.data);
+    if (test !== undefined) return onTest(press, deps.posted(test));
     const found = decodePage(press.data);
     if (!found) return deps.onPress(press);
     const { ref, inner } = found;
@@ -106,10 +119,30 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
       return inner ? deps.onPress({ ...press, data: inner }) : deps.audit(press, unknown);
     const inPlace = press.message !== message;
     if (!inner) return { say: '', alert: false, show: render(posted, posted.members, ref), inPlace };
-    const answer = await deps.onPress({ ...press, data: inner, message });
+    const answer = await deps.onPress({ ...press, data: inner, message }, { isOnPage: true });
     // If the answer shows something of its own, that is shown. A press on the card itself is not on a page.
-    if (answer.show || !inPlace) return answer;
+    if (!inPlace || isAskedOfAnother(press, inner)) return answer;
+    if (answer.show) return isApproval(inner) ? { ...answer, show: asPage(answer.show, ref), inPlace } : answer;
     return { ...answer, show: render(posted, await freshly(posted, inner), ref), inPlace };
+  }
+
+  /** The question stays in place of the page for whoever is asked. */
+  function isAskedOfAnother({ by }: Press, inner: string): boolean {
+    const uid = decodePress(inner)?.uid;
+    const asked = uid === undefined ? undefined : deps.confirms.armedFor(uid, clock.now());
+    return asked !== undefined && asked.by !== by;
+  }
+
+  /** The button of a test card decides nothing, so anybody may press it. */
+  async function onTest(press: Press, posted: PostedNotice | undefined): Promise<Answer> {
+    const isOn = posted !== undefined && isAtHome(press, posted) && press.message === posted.message;
+    if (!isOn) return deps.audit(press, unknown);
+    const { by, channel } = press;
+    if (!(await deps.tests.press(posted.notice, by)))
+      return { say: 'This test card is over; /test posts another.', alert: true };
+    const isListed = channel === 'console' || entriesOf(current(), channel, by).length > 0;
+    const who = isListed ? nameOf(current(), by) : `${idOf(by)}, who is not on the approvers' list`;
+    return { say: `It works: tapfix received the press of ${who}.`, alert: !isListed };
   }
 
   /** Only on the message itself, because that shows how many they are. */
@@ -139,6 +172,17 @@ export function createPages(deps: PagesDeps): (press: Press) => Promise<Answer> 
 
   return onPress;
 }
+
+const isApproval = (data: string): boolean => decodePress(data)?.verb === 'a';
+
+/** A question in place of the page: its buttons lead back to it. */
+const asPage = (question: Message, ref: PageRef): Message => ({
+  ...question,
+  cards: question.cards.map((card) => ({
+    ...card,
+    buttons: card.buttons.map((row) => row.map((button) => onPage(button, ref))),
+  })),
+});
 
 /** True in the Notice's chat, on its message or on one that the vendor says is ours. */
 const isAtHome = (

@@ -6,9 +6,23 @@ import type { Remediation } from '../kube/remediation.ts';
 import { inTime } from '../lib/clock.ts';
 import { RetryLater } from '../lib/errors.ts';
 import type { Log } from '../lib/log.ts';
-import { decodePress } from '../notices/payload.ts';
 import { isWatched } from '../config/selection.ts';
-import { byWhoMayDecide, entryFor, type PressFacts, type Refusal, refuse, type Rule } from './rules.ts';
+import { showsWholeDiff } from '../notices/cards/body.ts';
+import { cardContext, type MessageContext } from '../notices/cards/card-context.ts';
+import { composeMessage } from '../notices/cards/compose.ts';
+import { contextFor } from '../notices/outbox/notice-body.ts';
+import { decodePress } from '../notices/payload.ts';
+import { asShown } from '../notices/plan/unwatched.ts';
+import {
+  byWhoMayDecide,
+  entryFor,
+  type PressFacts,
+  type Refusal,
+  refusedByRbac,
+  refuse,
+  type Rule,
+  wasWholeDiffShown,
+} from './rules.ts';
 import type { SubjectAccess } from './subject-access.ts';
 import { type Desk, type Request, type VerbResult, verbs } from './verbs.ts';
 
@@ -32,14 +46,12 @@ export interface ApprovalsDeps extends Desk {
   noticeAt: (channel: ChannelName, place: Place, message: string) => Notice | undefined;
   noticesWith: (uid: string) => Notice[];
   subjectAccess: SubjectAccess;
-  /** tapfix's own namespace. */
-  ownNamespace: string;
   /** For metrics. */
   onDecision?(channel: ChannelName, result: string): void;
 }
 
 interface Approvals {
-  onPress(press: Press): Promise<Answer>;
+  onPress(press: Press, more?: Pick<Request, 'isOnPage'>): Promise<Answer>;
   /** The same for a written command. */
   handle(request: Request): Promise<Answer>;
   /** Writes one audit line that concerns no Remediation; returns the answer. */
@@ -59,9 +71,9 @@ const unclear = (why: string): Refusal =>
 export function createApprovals(deps: ApprovalsDeps): Approvals {
   const { api, clock, log, current, confirms } = deps;
 
-  async function onPress(press: Press): Promise<Answer> {
+  async function onPress(press: Press, more: Pick<Request, 'isOnPage'> = {}): Promise<Answer> {
     const payload = decodePress(press.data);
-    return payload ? handle({ press, payload }) : answerOf(audit(press, undefined, unreadable));
+    return payload ? handle({ press, payload, ...more }) : answerOf(audit(press, undefined, unreadable));
   }
 
   async function handle(request: Request): Promise<Answer> {
@@ -69,8 +81,24 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const fix = deps.fixByUid(payload.uid);
     const auditLate = (said: VerbResult): void => void (said.ok && audit(press, fix, said));
     const said = await decideInTime((late) => decide(request, fix, late), auditLate);
-    return answerOf(audit(press, fix, said));
+    return { ...answerOf(audit(press, fix, said)), ...answered(request, said, fix) };
   }
+
+  /**
+   * A question that was shown as an answer is edited when it is answered or has run out: its buttons do nothing any more.
+   * While it is open, nobody else can take it away.
+   */
+  function answered({ press, payload }: Request, said: VerbResult, known: Remediation | undefined): Partial<Answer> {
+    const { notice, isOnNotice } = noticeOf(press, payload.uid);
+    const isOpen = !said.ok && confirms.armedFor(payload.uid, clock.now()) !== undefined;
+    const fix = (said.ok && said.fix) || known;
+    if (!['c', 'b'].includes(payload.verb) || !press.ours || isOnNotice || !notice || !fix || isOpen) return {};
+    const context = contextOf(notice);
+    return { show: { ...composeMessage(asShown([fix], context), context), silent: true }, inPlace: true };
+  }
+
+  const contextOf = (notice: Notice): MessageContext =>
+    contextFor(notice, { ...deps, config: current(), nowMs: clock.now(), namespace: deps.ownNamespace });
 
   /**
    * After the timeout nothing more is started. A patch that is under way may still succeed, and the next reading
@@ -96,12 +124,16 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       const who = authorise(factsOf(request, fix), verb.reads ? verb.rules : byWhoMayDecide);
       if (!who.ok) return who;
       allowed ??= verb.reads ?? (await rbacAllows(who.entry, fix!));
-      if (!allowed) return refusedByRbac(who.entry, fix!);
+      if (!allowed) return refusedByRbac(who.entry, fix!.metadata.namespace ?? '');
       if (late.aborted) break;
       const facts = factsOf(request, fix); // asking RBAC took a moment
       const verdict = authorise(facts, verb.rules);
       if (!verdict.ok) return verdict;
-      const said = await verb.act({ ...request, fix: fix!, notice: facts.notice!, late }, deps);
+      const notice = facts.notice!;
+      const said = await verb.act(
+        { ...request, fix: fix!, notice, wasDiffShown: wasShown(request, fix!, notice), late },
+        deps,
+      );
       if (said) return said;
     }
     return notRecorded('Too many changes at once');
@@ -117,19 +149,36 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   function factsOf({ press, payload }: Request, fix: Remediation | undefined): PressFacts {
     const nowMs = clock.now();
     const armed = confirms.armedFor(payload.uid, nowMs);
-    const notice = noticeOf(press, payload.uid);
+    const { notice } = noticeOf(press, payload.uid);
     const config = current();
     const isUnwatched = fix !== undefined && !isWatched(config, fix.metadata.namespace ?? '', deps.ownNamespace);
     return { press, payload, fix, notice, armed, isUnwatched, config, nowMs, timeZone: deps.timeZone };
   }
 
+  /** Whether the person who pressed Approve had the whole diff before them. Commands and pages do not show it. */
+  function wasShown({ press, command, isOnPage }: Request, fix: Remediation, notice: Notice): boolean {
+    const { form } = notice.spec;
+    const members = notice.spec.members.flatMap(({ uid }) =>
+      uid === fix.metadata.uid ? fix : (deps.fixByUid(uid) ?? []),
+    );
+    return wasWholeDiffShown({
+      members,
+      form,
+      isOnNotice: command === undefined && !isOnPage && noticeOf(press, fix.metadata.uid).isOnNotice,
+      isDiffOnCard: showsWholeDiff(fix, cardContext(fix, contextOf(notice))),
+    });
+  }
+
   /** A message shown as an answer counts like the card, if that is in the same chat. A reminder has no buttons. */
-  function noticeOf({ channel, place, message, ours }: Press, uid: string): Notice | undefined {
+  function noticeOf(
+    { channel, place, message, ours }: Press,
+    uid: string,
+  ): { notice: Notice | undefined; isOnNotice: boolean } {
     const own = deps.noticeAt(channel, place, message);
     const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
-    if (!ours || (own && isAbout(own))) return own;
+    if (!ours || (own && isAbout(own))) return { notice: own, isOnNotice: true };
     const here = deps.noticesWith(uid).filter(({ spec }) => spec.channel === channel && spec.chat === place.chat);
-    return here.find(({ spec }) => spec.form !== 'reminder') ?? here[0];
+    return { notice: here.find(({ spec }) => spec.form !== 'reminder') ?? here[0], isOnNotice: false };
   }
 
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>
@@ -162,11 +211,8 @@ const answerOf = (said: VerbResult): Answer => ({
   say: said.say,
   alert: !said.ok,
   ...(said.ok && said.show && { show: said.show }),
-  ...(said.ok && said.inPlace && { inPlace: said.inPlace }),
+  ...(said.ok && said.onUnseen && { onUnseen: said.onUnseen }),
 });
-
-const refusedByRbac = (entry: Approver | undefined, { metadata }: Remediation): Refusal =>
-  refuse('RefusedByRbac', `Kubernetes does not let ${entry?.kubernetesUser} approve in ${metadata.namespace}.`);
 
 const unreadable = refuse('Unreadable', 'tapfix does not know this button; nothing was done.');
 

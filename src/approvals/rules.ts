@@ -1,7 +1,7 @@
 import type { ChannelName, Press } from '../channels/channel.ts';
 import type { Approver, Config } from '../config/schema.ts';
 import { mayDecideIn } from '../config/selection.ts';
-import type { Notice } from '../kube/notice.ts';
+import type { Notice, NoticeSpec } from '../kube/notice.ts';
 import {
   conditionOf,
   expiresAtMs,
@@ -13,6 +13,7 @@ import {
 } from '../kube/remediation.ts';
 import { spokenDuration } from '../lib/duration.ts';
 import type { Question } from '../notices/cards/card-context.ts';
+import { withoutReplaced } from '../notices/cards/compose.ts';
 import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/cards/head.ts';
 import { areOnePerson, entriesOf, nameOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
@@ -51,6 +52,7 @@ export type RefusalReason =
   | 'SomeoneElseIsAsked'
   | 'AskedElsewhere'
   | 'NotAsked'
+  | 'TooLongToShow'
   | 'NotToBeRepeated'
   | 'AlreadyProposed'
   | 'NothingToPropose'
@@ -76,15 +78,25 @@ export const hangsOnAKnownMessage: Rule = ({ notice, fix }) =>
     ? undefined
     : refuse('UnknownMessage', 'tapfix does not know this message here; nothing was done.');
 
-export const isAKnownPerson: Rule = ({ press, config }) =>
-  press.channel === 'console' || entriesOf(config, press.channel, press.by).length > 0
+/** People who are refused read their own id: it is what the approvers' list lacks. */
+export const notListed = (reason: 'NotAnApprover' | 'NotAllowedHere', by: string, where: string): Refusal =>
+  refuse(reason, `You are not on the approvers' list${where} (your id is ${idOf(by)}).`);
+
+/** The id as the configuration has it: without the channel that `by` begins with. */
+export const idOf = (by: string): string => by.replace(/^(telegram|slack):/, '');
+
+export const isAKnownPerson: Rule = (facts) =>
+  facts.press.channel === 'console' || entriesOf(facts.config, facts.press.channel, facts.press.by).length > 0
     ? undefined
-    : refuse('NotAnApprover', "You are not on the approvers' list.");
+    : notListed('NotAnApprover', facts.press.by, ` for ${namespaceOf(facts)}`);
 
 export const mayDecideHere: Rule = (facts) =>
   facts.press.channel === 'console' || entryFor(facts)
     ? undefined
-    : refuse('NotAllowedHere', `You are not on the approvers' list for ${namespaceOf(facts)}.`);
+    : notListed('NotAllowedHere', facts.press.by, ` for ${namespaceOf(facts)}`);
+
+export const refusedByRbac = (entry: Approver | undefined, namespace: string): Refusal =>
+  refuse('RefusedByRbac', `Kubernetes does not let ${entry?.kubernetesUser} approve in ${namespace}.`);
 
 export const isWatchedHere: Rule = (facts) =>
   facts.isUnwatched
@@ -126,10 +138,10 @@ export const isInTime: Rule = ({ fix, nowMs, timeZone }) =>
 
 export const wasRehearsed: Rule = ({ fix }) => {
   const rehearsed = conditionOf(fix, 'Rehearsed');
-  if (rehearsed?.status === 'False') return refuse('NotRehearsed', `The rehearsal failed: ${rehearsed.message}`);
+  if (rehearsed?.status === 'False') return refuse('NotRehearsed', `The dry run failed: ${rehearsed.message}`);
   return rehearsed && fix.status?.preview
     ? undefined
-    : refuse('NotRehearsed', 'It is still being rehearsed; try again in a moment.');
+    : refuse('NotRehearsed', 'The dry run is still under way; try again in a moment.');
 };
 
 export const wasConfirmed: Rule = ({ fix }) => {
@@ -148,9 +160,9 @@ export const isAllowed: Rule = ({ fix, config }) =>
 
 /** If the target has changed, tapfix replaces its own proposals with a new one, but not those of people. */
 export function hasChanged(fix: Remediation): Refusal {
-  const { kind } = fix.spec.incident.object;
   const next = isProposedByProgram(fix) ? ' A new proposal follows.' : '';
-  return refuse('NotAsShown', `The ${kind} has changed since this was shown; nothing was done.${next}`);
+  const what = fix.spec.incident.object.name;
+  return refuse('NotAsShown', `${what} has changed since this card was posted; nothing was done.${next}`);
 }
 
 export const isAsShown: Rule = ({ fix, payload }) => (isShown(payload.shown, fix) ? undefined : hasChanged(fix));
@@ -161,14 +173,14 @@ const vendors: Readonly<Record<ChannelName, string>> = {
   console: 'the terminal',
 };
 
-export const wasAsked: Rule = ({ payload, armed, press, config }) => {
+export const wasAsked: Rule = ({ fix, payload, armed, press, config }) => {
   if (armed && armed.by !== press.by)
     return areOnePerson(config, armed.by, press.by)
       ? refuse('AskedElsewhere', `You are being asked about this in ${vendors[armed.channel]} right now; answer there.`)
       : refuse('SomeoneElseIsAsked', `${armed.name} is being asked about this right now.`);
-  return payload.verb === 'c' && !armed
-    ? refuse('NotAsked', 'The question has run out; press Approve again.')
-    : undefined;
+  if (payload.verb !== 'c') return undefined;
+  if (!armed) return refuse('NotAsked', 'The 30 s to say yes are over; nothing was done. Press it again.');
+  return armed.shown === payload.shown ? undefined : hasChanged(fix);
 };
 
 /** A settled incident needs nobody. One that failed or expired is not over for people. */
@@ -181,8 +193,26 @@ export const needsSomebodyStill: Rule = ({ fix }) =>
 export const mayBeRepeated: Rule = ({ fix }) => {
   if (isCleared(fix)) return refuse('AlreadyOver', 'It is over; there is nothing to propose.');
   if (mayBeProposedAgain(fix)) return undefined;
-  return refuse('NotToBeRepeated', 'Only what nobody decided in time, or what failed, is proposed again.');
+  return refuse('NotToBeRepeated', 'Only a proposal that expired or failed can be proposed again.');
 };
+
+/** Where the button is that was pressed, and what is beside it. */
+interface Beside {
+  /** The members of the Notice. */
+  members: readonly Remediation[];
+  form: NoticeSpec['form'];
+  /** On the Notice's own message. A page, an answer and a written command are something else. */
+  isOnNotice: boolean;
+  /** A card about this fix alone says all that an approval would change. */
+  isDiffOnCard: boolean;
+}
+
+/**
+ * Pure. What cannot be seen cannot be approved: whether the whole diff was on the message that an Approve hangs on. A
+ * message about several has a line for each, and a storm not even that.
+ */
+export const wasWholeDiffShown = ({ members, form, isOnNotice, isDiffOnCard }: Beside): boolean =>
+  isOnNotice && ['card', 'boot'].includes(form) && withoutReplaced(members).length === 1 && isDiffOnCard;
 
 /** Rules about who may decide here, whatever the decision is. */
 export const byWhoMayDecide: readonly Rule[] = [hangsOnAKnownMessage, isAKnownPerson, mayDecideHere, isWatchedHere];

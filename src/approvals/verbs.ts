@@ -17,10 +17,13 @@ import { type EventView, viewEvent } from '../kube/views.ts';
 import { type Clock, iso } from '../lib/clock.ts';
 import { messageOf, unreachable } from '../lib/errors.ts';
 import { line } from '../lib/text.ts';
+import type { Question } from '../notices/cards/card-context.ts';
 import { composeDetails } from '../notices/cards/details.ts';
 import { nameOf } from '../notices/cards/people.ts';
+import { composeQuestion } from '../notices/cards/question.ts';
 import { timesIn } from '../notices/cards/times.ts';
-import type { Payload, Verb as Letter } from '../notices/payload.ts';
+import { contextFor } from '../notices/outbox/notice-body.ts';
+import { type Payload, shownHash, type Verb as Letter } from '../notices/payload.ts';
 import type { Confirms } from './confirms.ts';
 import * as must from './rules.ts';
 import {
@@ -72,6 +75,8 @@ export interface Request {
   forMs?: number;
   /** The command that it came as. */
   command?: string;
+  /** It was pressed on a page of a list. */
+  isOnPage?: true;
 }
 
 /** A request that the rules allow. */
@@ -79,6 +84,8 @@ interface Case extends Request {
   fix: Remediation;
   /** The message that has the button. */
   notice: Notice;
+  /** The whole diff was on that message, beside the button. */
+  wasDiffShown: boolean;
   /** Aborted once the presser has had an answer: nothing is started after that. */
   late: AbortSignal;
 }
@@ -90,6 +97,8 @@ export interface Desk {
   current: () => Config;
   confirms: Confirms;
   timeZone: string;
+  /** tapfix's own namespace. */
+  ownNamespace: string;
   /** Reads the current target: what the fix would do to it, or why it would not. */
   prepare(fix: Remediation): Promise<Prepared>;
   /** From a fresh reading: a successor, or the reason why there is none. */
@@ -97,7 +106,8 @@ export interface Desk {
 }
 
 /** `decision` is a metric label and a field of the audit line. */
-export type VerbResult = Refusal | ({ ok: true; decision: string; say: string } & Pick<Answer, 'show' | 'inPlace'>);
+export type VerbResult =
+  Refusal | ({ ok: true; decision: string; say: string; fix?: Remediation } & Pick<Answer, 'show' | 'onUnseen'>);
 
 /** A verb is the meaning of a button: its rules, and what it does. Each has a row in the table below. */
 interface Verb {
@@ -190,8 +200,13 @@ const rules = [
 
 const approve: Verb = {
   rules,
-  act: (one, desk) => afterComparing(one, desk, asksOnceMore(one.fix, desk) ? ask : approved),
+  act: (one, desk) => afterComparing(one, desk, howToGoOn(one, desk)),
 };
+
+function howToGoOn(one: Case, desk: Desk): Act {
+  if (!one.wasDiffShown) return showAndAsk;
+  return asksOnceMore(one.fix, desk) ? ask : approved;
+}
 
 /** "Yes, delete...", pressed by the person who was asked. */
 const confirm: Verb = { rules, act: (one, desk) => afterComparing(one, desk, approved) };
@@ -214,18 +229,42 @@ async function notAsShown(fix: Remediation, { prepare }: Desk): Promise<Refusal 
   return prepared.targetHash === fix.status?.preview?.targetHash ? undefined : must.hasChanged(fix);
 }
 
-async function ask({ press, fix, notice, command }: Case, { confirms, current, clock }: Desk): Promise<VerbResult> {
-  const { by, channel } = press;
-  confirms.arm(fix.metadata.uid, {
-    by,
-    name: nameOf(current(), by),
-    untilMs: clock.now() + confirmMs,
-    channel,
-    notice: notice.metadata.name,
-    ...(command !== undefined && { askedBy: command }),
-  });
-  return { ok: true, decision: 'Asked', say: `Really ${consequenceOf(fix)}? You have 30 s to say yes.` };
+const questionOf = ({ press, fix, notice, command }: Case, { current, clock }: Desk): Question => ({
+  by: press.by,
+  name: nameOf(current(), press.by),
+  untilMs: clock.now() + confirmMs,
+  channel: press.channel,
+  notice: notice.metadata.name,
+  shown: shownHash(fix),
+  ...(command !== undefined && { askedBy: command }),
+});
+
+const really = (fix: Remediation): string => `Really ${consequenceOf(fix)}? You have 30 s to say yes.`;
+
+/** The question takes the place of the buttons on the message that was pressed. */
+async function ask(one: Case, desk: Desk): Promise<VerbResult> {
+  desk.confirms.arm(one.fix.metadata.uid, questionOf(one, desk));
+  return { ok: true, decision: 'Asked', say: really(one.fix) };
 }
+
+/** Shows the presser the whole diff first. Only a yes beside it counts, or the same command once more. */
+async function showAndAsk(one: Case, desk: Desk): Promise<VerbResult> {
+  const { fix, notice, command } = one;
+  const { confirms, current, clock, timeZone, ownNamespace: namespace } = desk;
+  const asked: Question = { ...questionOf(one, desk), isApart: true };
+  const context = contextFor(notice, { config: current(), nowMs: clock.now(), timeZone, confirms, namespace });
+  const show = composeQuestion(fix, context, { asked, isWritten: command !== undefined });
+  if (!show) return tooLongToShow(fix);
+  confirms.arm(fix.metadata.uid, asked);
+  const onUnseen = (): void => confirms.disarm(fix.metadata.uid, asked);
+  return { ok: true, decision: 'Asked', say: really(fix), show, onUnseen };
+}
+
+const tooLongToShow = ({ metadata: { namespace, name } }: Remediation): Refusal =>
+  refuse(
+    'TooLongToShow',
+    `The change is too long to be shown here, so it is not approved here. kubectl -n ${namespace} get fix ${name} -o yaml shows it.`,
+  );
 
 function consequenceOf(fix: Remediation): string {
   try {
@@ -246,6 +285,7 @@ async function approved({ press, fix }: Case, desk: Desk): Promise<VerbResult | 
     ok: true,
     decision: 'Approved',
     say: 'Approved; it starts now.',
+    fix: { ...fix, spec: { ...fix.spec, approval } },
   });
 }
 
@@ -254,7 +294,7 @@ const back: Verb = {
   rules: [...byWhoMayDecide, isStillPending, isInTime, wasAsked],
   async act({ fix }, { confirms }) {
     confirms.disarm(fix.metadata.uid);
-    return { ok: true, decision: 'Back', say: 'Nothing was done.' };
+    return { ok: true, decision: 'Back', say: 'Nothing was done.', fix };
   },
 };
 

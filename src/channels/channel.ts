@@ -55,6 +55,8 @@ export interface Answer {
   show?: Message;
   /** The press came from a message shown as an answer: that message is edited, and nothing new is shown. */
   inPlace?: boolean;
+  /** Called if `show` could not be shown. A question that nobody has seen is not asked. */
+  onUnseen?: () => void;
 }
 
 /** A command that people may write, for the vendor's list. */

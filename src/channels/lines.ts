@@ -9,6 +9,7 @@ export const dots: Readonly<Record<Dot, string>> = {
   green: '🟢',
   grey: '⚪',
   warning: '⚠️',
+  hello: '👋',
 };
 
 /** Follows "put it back with", before a shorter command that replaces one that does not fit. */

@@ -67,6 +67,7 @@ export function sightingsOf(
     ready: live.ready,
     desired: live.desired,
     ...severityIn(fix, live, facts),
+    readiness: live.desired > 0 ? `${live.ready}/${live.desired}` : '',
     ...(affected.length > 0 ? { affected } : {}),
   };
 }

@@ -45,10 +45,14 @@ const moment = z.iso.datetime();
 const why = z.enum(['unreachable', 'silent', 'forbidden', 'unauthorized', 'too large', 'failing']);
 const part = z.object({ kind: z.string().max(63), from: moment, until: moment.optional(), why });
 
+const vendor = z.enum(['telegram', 'slack']);
+
 /**
- * Four cases. `blind`: nothing at all was seen, and that is over. `unseen`: some kinds are not seen, in one namespace
+ * Six cases. `blind`: nothing at all was seen, and that is over. `unseen`: some kinds are not seen, in one namespace
  * or everywhere. `refused`: the configuration was changed but the change is not used, `until` it was changed again.
- * `shared`: somebody else uses our bot as well, which is known by this `sign`.
+ * `shared`: somebody else uses our bot as well, which is known by this `sign`. `hello`: tapfix has introduced itself in
+ * this chat. `test`: a card that somebody asked for to see whether cards and presses arrive, `until` it was pressed or
+ * had expired.
  */
 const aboutSchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('blind'), from: moment, until: moment, why }),
@@ -59,12 +63,14 @@ const aboutSchema = z.discriminatedUnion('what', [
   }),
   z.object({
     what: z.literal('shared'),
-    channel: z.enum(['telegram', 'slack']),
+    channel: vendor,
     sign: z.enum(['press', 'connection']),
     from: moment,
     until: moment.optional(),
   }),
   z.object({ what: z.literal('refused'), from: moment, until: moment.optional(), problem: z.string().max(600) }),
+  z.object({ what: z.literal('hello'), channel: vendor, watches: z.array(z.string().max(253)).min(1).max(50) }),
+  z.object({ what: z.literal('test'), from: moment, until: moment.optional(), by: z.string().max(256).optional() }),
 ]);
 export type NoticeSubject = z.infer<typeof aboutSchema>;
 export type UnseenPart = z.infer<typeof part>;

@@ -143,6 +143,8 @@ export const remediationStatusSchema = z.object({
       lastSeen: time,
       ready: z.number().int().min(0).optional(),
       desired: z.number().int().min(0).optional(),
+      /** "2/3", for `kubectl get fix`: a column cannot join two fields. */
+      readiness: plainText(24).optional(),
       severity: z.enum(severities).optional(),
       severitySince: time.optional(),
       affected: z.array(plainText(317)).max(50).optional(),

@@ -65,6 +65,9 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return ranked[0]?.candidate;
 }
 
+/** "svc-2" before "svc-10". */
+export const naturalOrder: (a: string, b: string) => number = new Intl.Collator('en', { numeric: true }).compare;
+
 export const none = '(none)';
 
 export const step = (before: string, after: string): string => `${before || none} → ${after || none}`;

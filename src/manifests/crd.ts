@@ -85,11 +85,14 @@ interface Column {
 const column = (name: string, jsonPath: string, type: Column['type'] = 'string'): Column => ({ name, type, jsonPath });
 const age = column('AGE', '.metadata.creationTimestamp', 'date');
 
+/** A column has one path and no second one: SEVERITY is the first severity, which every record has. */
 const remediationColumns = [
-  column('TYPE', '.spec.action.type'),
+  column('CLASS', '.spec.incident.class'),
+  column('SEVERITY', '.spec.incident.severity'),
   column('TARGET', '.spec.incident.object.name'),
+  column('ACTION', '.spec.action.type'),
   column('PHASE', '.status.phase'),
-  column('APPROVAL', '.spec.approval.state'),
+  column('READY', '.status.sightings.readiness'),
   column('BY', '.spec.approval.by'),
   age,
 ];

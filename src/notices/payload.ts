@@ -30,6 +30,7 @@ const shapes = {
   page: new RegExp(`^p(${id})(${digits})$`),
   pressOnPage: new RegExp(`^(${press})(${id})(${digits})$`),
   all: new RegExp(`^o(${id})$`),
+  test: new RegExp(`^t(${id})$`),
 } as const;
 const oldShapes = {
   press: new RegExp(`^(${letters}):(${id}):([0-9a-f]{10})$`),
@@ -37,7 +38,7 @@ const oldShapes = {
   pressOnPage: new RegExp(`^([a-z]:.+):(${id}):([1-9][0-9]{0,2})$`),
   all: new RegExp(`^o:(${id})$`),
 } as const;
-const matched = (data: string, shape: keyof typeof shapes): RegExpExecArray | null =>
+const matched = (data: string, shape: keyof typeof oldShapes): RegExpExecArray | null =>
   shapes[shape].exec(data) ?? oldShapes[shape].exec(data);
 
 /** The letter of the verb. */
@@ -93,6 +94,15 @@ export const encodeAll = (notice: string): string | undefined => (isName(notice)
 /** The name of the Notice. */
 export function decodeAll(data: string): string | undefined {
   const [, notice] = matched(data, 'all') ?? [];
+  return notice && longUid(notice)?.replaceAll('-', '');
+}
+
+/** The payload of the button on a test card. */
+export const encodeTest = (notice: string): string | undefined => (isName(notice) ? `t${shortUid(notice)}` : undefined);
+
+/** The name of its Notice. */
+export function decodeTest(data: string): string | undefined {
+  const notice = shapes.test.exec(data)?.[1];
   return notice && longUid(notice)?.replaceAll('-', '');
 }
 

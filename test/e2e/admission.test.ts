@@ -420,8 +420,18 @@ test('kubectl shows what matters, under the short names', async () => {
   await run('admin', approval(await pending('shown'), { state: 'Rejected', by: 'admin' }));
   for (const short of ['fix', 'rem']) {
     const [head, row] = (await run('admin', ['get', short, 'shown', '-n', shop])).trim().split('\n');
-    assert.deepEqual(head?.split(/\s+/), ['NAME', 'TYPE', 'TARGET', 'PHASE', 'APPROVAL', 'BY', 'AGE']);
-    assert.match(row ?? '', /^shown +DeleteResourceQuota +limits +Rejected +admin +\d+s$/);
+    assert.deepEqual(head?.split(/\s+/), [
+      'NAME',
+      'CLASS',
+      'SEVERITY',
+      'TARGET',
+      'ACTION',
+      'PHASE',
+      'READY',
+      'BY',
+      'AGE',
+    ]);
+    assert.match(row ?? '', /^shown +QuotaExceeded +critical +limits +DeleteResourceQuota +admin +\d+s$/);
   }
 });
 

@@ -79,7 +79,7 @@ describe('a rollout that crashes, in both chats', () => {
   test('is not decided by a stranger, who alone is told so', async () => {
     await slack.press(await inSlack(namespace, /Approve undo/), /Approve undo/, slackMallory);
     const told = await cluster.waitFor('the refusal', async () => (await slack.whispers(slackMallory))[0], 15_000);
-    assert.equal(told, "You are not on the approvers' list.");
+    assert.equal(told, `You are not on the approvers' list for ${namespace} (your id is ${slackMallory}).`);
     assert.deepEqual(await slack.whispers(slackAda), []);
     assert.equal((await onlyFix(cluster, namespace))?.spec.approval.state, 'Pending');
   });

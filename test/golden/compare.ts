@@ -13,7 +13,7 @@ function keysOf(): (data: string) => string {
     const [verb, uid, page] = [data.slice(0, 1), data.slice(1, 23), Number(data.slice(23, 26))];
     if (verb === 'p') return `p ${page}`;
     if (!seen.includes(uid)) seen.push(uid);
-    return `${{ a: 'a', r: 'r', c: 'y', b: 'n', k: 'i', d: 'd', z: 's', o: 'i', g: 'g' }[verb]} ${seen.indexOf(uid) + 1}`;
+    return `${{ a: 'a', r: 'r', c: 'y', b: 'n', k: 'i', d: 'd', z: 's', o: 'i', g: 'g', t: 't' }[verb]} ${seen.indexOf(uid) + 1}`;
   };
 }
 

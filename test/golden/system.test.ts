@@ -28,8 +28,19 @@ const scenes: [string, NoticeSubject, number][] = [
   ['system shared bot', shared('press'), 0],
   ['system shared app', shared('connection'), 0],
   ['system shared bot over', shared('press', at('03:09:20')), 0],
+  ['system hello', { what: 'hello', channel: 'telegram', watches: ['shop-*', 'payments'] }, 0],
+  ['system hello slack', { what: 'hello', channel: 'slack', watches: ['*'] }, 0],
+  ['system test card', { what: 'test', from: at('03:09:20') }, 0],
+  ['system test card pressed', { what: 'test', from: at('03:09:20'), until: at('03:09:24'), by: 'telegram:1' }, 0],
+  ['system test card expired', { what: 'test', from: at('02:59:20'), until: at('03:09:20') }, 0],
 ];
-const context = { cluster: 'prod-eu', nowMs: Date.parse(at('03:09:25')), timeZone: 'Europe/Berlin' };
+const context = {
+  cluster: 'prod-eu',
+  nowMs: Date.parse(at('03:09:25')),
+  timeZone: 'Europe/Berlin',
+  notice: 'c0ffee00c0ffee00c0ffee00c0ffee00',
+  nameOf: () => 'Ada',
+};
 
 for (const [name, about, found] of scenes)
   test(`the words of ${name}`, () => compareWords(name, composeSystem(about, found, context)));

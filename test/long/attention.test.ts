@@ -78,10 +78,11 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
   test('written instead of pressed: what is open, who is on it, and the approval', async (t) => {
     const world = await asked(t);
     const { show } = await world.phone.write('open');
-    assert.match(`${show!.hint!.tap}${show!.hint!.words}`, /^\/show NAME: checkout-/);
+    assert.match(`${show!.hint!.tap}${show!.hint!.words}`, /^\/show #[0-9a-f]{6}: /);
     assert.match((await world.phone.write('ack')).say, /^You are on it/);
     await world.until('its name', () => /Ada is on it/.test(world.phone.text()));
     await world.advance(1_000);
+    assert.match(JSON.stringify((await world.phone.write('approve')).show), /shop\/app:2-crash → shop\/app:1/);
     assert.equal((await world.phone.write('approve')).say, 'Approved; it starts now.');
     await world.phase('Recovered', 300_000);
     assert.match((await world.phone.write('mute shop 1h')).say, /^shop is muted until/);

@@ -18,8 +18,6 @@ function aProcess(t: TestContext, fake: Fake) {
   const chat = aChat('telegram', [aQuotaFix()]);
   const approvals: string[] = [];
   chat.hooks.beforePatch = () => void approvals.push('decided');
-  // The card always shows the question: nothing else holds a second /approve back.
-  chat.confirms.onChange(() => void (chat.card.status!.shown = chat.shownNow()));
   const budget = createAnswerBudget({ clock: chat.clock, current: () => chat.config });
   const channel = createTelegram({
     token: async () => botToken,

@@ -32,6 +32,7 @@ const keyOf: Readonly<Record<string, string>> = {
   p: 'p',
   o: 'i',
   g: 'g',
+  t: 't',
 };
 
 /**
@@ -115,7 +116,8 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
       return answer(() => onCommand(command), 'command');
     }
     const button = buttonFor(text);
-    if (button) await answer(() => onPress({ ...who, ...button }), 'press');
+    // Nobody but tapfix writes buttons on this terminal.
+    if (button) await answer(() => onPress({ ...who, ...button, ours: true }), 'press');
   }
 
   function buttonFor(text: string): Button | undefined {

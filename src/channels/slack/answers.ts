@@ -36,20 +36,26 @@ export function createAnswers({ web, pacer, patience, clock, log }: SlackAnswers
     // A success is visible on the card itself. For a command, the answer is all there is to see.
     const isHeard = answer.alert || interaction.command !== undefined;
     if (answer.say && isHeard) await patiently(interaction, () => say(interaction, renderAnswer(answer.say)));
-    const { show } = answer;
-    if (show) await patiently(interaction, () => say(interaction, renderSlack(show), answer.inPlace));
+    const { show, inPlace, onUnseen } = answer;
+    if (show) await patiently(interaction, () => say(interaction, renderSlack(show), inPlace), onUnseen);
   }
 
-  async function patiently({ press }: SlackInteraction, call: () => Promise<unknown>): Promise<void> {
+  async function patiently(
+    { press }: SlackInteraction,
+    call: () => Promise<unknown>,
+    onUnseen?: () => void,
+  ): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         return void (await call());
       } catch (error) {
         const { say: reason, retryMs } = troubleOf(error);
-        if (retryMs === undefined || error instanceof NotSent || tries === mostTries)
+        if (retryMs === undefined || error instanceof NotSent || tries === mostTries) {
+          onUnseen?.();
           return press
             ? log.warn({ reason, tries }, 'press not answered')
             : log.warn({ reason, tries }, 'command not answered');
+        }
         await clock.sleep(Math.min(retryMs, longestPauseMs));
       }
     }

@@ -40,13 +40,19 @@ export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAn
   }
 
   /** Errors thrown here are made for the outbox: RetryLater, or final. */
-  async function patiently(what: 'press' | 'command', call: () => Promise<unknown>): Promise<void> {
+  async function patiently(
+    what: 'press' | 'command',
+    call: () => Promise<unknown>,
+    onUnseen?: () => void,
+  ): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         return void (await call());
       } catch (error) {
-        if (!(error instanceof RetryLater) || error instanceof NotSent || tries === mostTries)
+        if (!(error instanceof RetryLater) || error instanceof NotSent || tries === mostTries) {
+          onUnseen?.();
           return giveUp(what, { reason: messageOf(error), tries });
+        }
         await clock.sleep(Math.min(error.afterMs, longestPauseMs));
       }
     }
@@ -54,7 +60,7 @@ export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAn
 
   /** The button shows a spinner until it is answered. A press that is too old cannot be answered, and need not be. */
   async function toPress(id: string, press: Press | undefined, answer: Answer): Promise<void> {
-    const { say, alert, show, inPlace } = answer;
+    const { say, alert, show, inPlace, onUnseen } = answer;
     const text = { ...(say && { text: cut(visible(say), maxAnswer) }), show_alert: alert };
     const { signal } = leaving;
     await patiently('press', () =>
@@ -65,16 +71,19 @@ export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAn
     );
     if (!press || !show) return;
     const { place, message } = press;
-    const turn = { urgency: 'rest', signal } as const;
-    await patiently('press', () =>
-      inPlace ? edit(place, message, show, turn) : post(place, quiet(show), message, turn),
+    const turn = { urgency: urgencyOf(answer), signal };
+    await patiently(
+      'press',
+      () => (inPlace ? edit(place, message, show, turn) : post(place, quiet(show), message, turn)),
+      onUnseen,
     );
   }
 
-  async function toCommand({ place }: Command, message: number, { say, show }: Answer): Promise<void> {
+  async function toCommand({ place }: Command, message: number, answer: Answer): Promise<void> {
+    const { say, show, onUnseen } = answer;
     if (!show && !say) return;
-    const turn = { urgency: 'rest', signal: leaving.signal } as const;
-    await patiently('command', () => post(place, quiet(show ?? plainly(say)), String(message), turn));
+    const turn = { urgency: urgencyOf(answer), signal: leaving.signal };
+    await patiently('command', () => post(place, quiet(show ?? plainly(say)), String(message), turn), onUnseen);
   }
 
   function drop(): void {
@@ -84,6 +93,9 @@ export function createAnswers({ api, pacer, post, edit, log, clock }: TelegramAn
 
   return { toPress, toCommand, drop };
 }
+
+/** A question runs out in half a minute, so it cannot wait behind lists. */
+const urgencyOf = ({ onUnseen }: Answer): 'press' | 'rest' => (onUnseen ? 'press' : 'rest');
 
 const quiet = (message: Message): Message => ({ ...message, silent: true });
 

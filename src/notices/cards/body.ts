@@ -129,6 +129,22 @@ export function fixRow(fix: Remediation): CardRow[] {
 export const diffLines = (fix: Remediation): Line[] =>
   fix.status?.preview?.diff ? [{ code: redact(fix.status.preview.diff.trimEnd()) }] : [];
 
+/** Above this the channels begin to cut what a card has, to fit their limits. */
+const mostShownWhole = { diff: 1_000, card: 2_500 };
+
+/**
+ * Whether each vendor shows the whole diff on this card. A long card is cut to fit, and then nobody can say what of the
+ * diff is left.
+ */
+export function showsWholeDiff(fix: Remediation, context: CardContext): boolean {
+  const diff = fix.status?.preview?.diff ?? '';
+  const text = rowsOf(fix, context).flatMap(({ lines }) => lines.map(textOf));
+  return diff.length <= mostShownWhole.diff && text.join('\n').length <= mostShownWhole.card;
+}
+
+const textOf = (line: Line): string =>
+  typeof line === 'string' ? line : 'code' in line ? line.code : 'tap' in line ? line.words : line.command;
+
 function rehearsal(fix: Remediation, context: CardContext): Line[] {
   const times = timesIn(context.timeZone, context.nowMs);
   const rehearsed = conditionOf(fix, 'Rehearsed');

@@ -14,6 +14,10 @@ export interface Question extends Confirming {
   channel: ChannelName;
   /** The Notice's name. */
   notice: string;
+  /** Hash of what they are asked about (payload.ts). A yes is about nothing else. */
+  shown: string;
+  /** The whole diff was not on the Notice's message, so it was shown apart. The yes is beside it, and only there. */
+  isApart?: true;
   /** The id of the command that asked for it, if it was not a press. That command is never the answer. */
   askedBy?: string;
 }

@@ -1,5 +1,5 @@
 /** A message before any vendor's markup: its content and its order. Channels only render it. */
-export type Dot = 'red' | 'orange' | 'yellow' | 'blue' | 'green' | 'grey' | 'warning';
+export type Dot = 'red' | 'orange' | 'yellow' | 'blue' | 'green' | 'grey' | 'warning' | 'hello';
 
 export interface Button {
   label: string;

@@ -4,6 +4,7 @@ import { isKnownKind, resources } from '../../kube/resources.ts';
 import { unreachable } from '../../lib/errors.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { counted } from '../../lib/text.ts';
+import { encodeTest } from '../payload.ts';
 import type { MessageContext } from './card-context.ts';
 import type { Card, Message } from './message.ts';
 import { timesIn } from './times.ts';
@@ -28,19 +29,20 @@ const whyUnseen: Readonly<Record<Why, string>> = {
   failing: 'the API server answers with errors',
 };
 
-type WordContext = Pick<MessageContext, 'cluster' | 'nowMs' | 'timeZone'>;
+type WordContext = Pick<MessageContext, 'cluster' | 'nowMs' | 'timeZone' | 'notice' | 'nameOf'>;
 
 /** `found`: the number of incidents that were seen only after tapfix could see again. */
 export function composeSystem(about: NoticeSubject, found: number, context: WordContext): Message {
   const words = wordsOf(about, found, context);
-  const card: Card = { dot: 'grey', ...words, subtitle: context.cluster, rows: [], buttons: [] };
+  const place = about.what === 'hello' ? {} : { subtitle: context.cluster }; // it names the cluster itself
+  const card: Card = { dot: 'grey', rows: [], buttons: [], ...words, ...place };
   return { cards: [card], silent: true };
 }
 
 /** A hash of what is shown, as for every other message. */
 export const systemHash = (about: NoticeSubject, found: number): string => hashOf([about, found]);
 
-type Words = Pick<Card, 'headline' | 'footer'> & Partial<Pick<Card, 'dot'>>;
+type Words = Pick<Card, 'headline' | 'footer'> & Partial<Pick<Card, 'dot' | 'buttons'>>;
 
 function wordsOf(about: NoticeSubject, found: number, context: WordContext): Words {
   switch (about.what) {
@@ -52,9 +54,41 @@ function wordsOf(about: NoticeSubject, found: number, context: WordContext): Wor
       return refusedWords(about, context);
     case 'shared':
       return sharedWords(about, context);
+    case 'hello':
+      return helloWords(about, context);
+    case 'test':
+      return testWords(about, context);
     default:
       return unreachable(about);
   }
+}
+
+/** Posted once in each chat. */
+function helloWords({ channel, watches }: NoticeSubject & { what: 'hello' }, { cluster }: WordContext): Words {
+  const before = channel === 'slack' ? '/tapfix ' : '/';
+  return {
+    dot: 'hello',
+    headline: `tapfix is connected to ${cluster} and watches ${listed(watches)}.`,
+    footer: [{ tap: `${before}test`, words: ` sends a harmless card, ${before}help lists commands.` }],
+  };
+}
+
+function listed(globs: readonly string[]): string {
+  if (globs.includes('*')) return 'all namespaces';
+  const [last, ...others] = globs.toReversed();
+  return others.length === 0 ? `${last}` : `${others.toReversed().join(', ')} and ${last}`;
+}
+
+function testWords({ until, by }: NoticeSubject & { what: 'test' }, context: WordContext): Words {
+  const at = timesIn(context.timeZone, context.nowMs).atZoned(until);
+  if (by) return { dot: 'green', headline: `It works: ${context.nameOf(by)} pressed the button at ${at}`, footer: [] };
+  if (until) return { headline: 'This test card has expired; nobody pressed its button', footer: [] };
+  const data = context.notice === undefined ? undefined : encodeTest(context.notice);
+  return {
+    headline: 'A test card: nothing is broken',
+    footer: ['Press the button within 10 min to see that presses arrive.'],
+    buttons: data ? [[{ label: 'Press me', data }]] : [],
+  };
 }
 
 function refusedWords(

@@ -71,7 +71,7 @@ export function contextFor(
     whyUnwatched: (fix) => whyUnwatched(fix, channel, config, namespace),
     confirming: (fix) => {
       const question = confirms.armedFor(fix.metadata.uid, nowMs);
-      return question && question.notice === metadata?.name ? question : undefined;
+      return question && !question.isApart && question.notice === metadata?.name ? question : undefined;
     },
   };
 }

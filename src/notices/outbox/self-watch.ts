@@ -1,4 +1,4 @@
-import type { ChannelName } from '../../channels/channel.ts';
+import type { Channel, ChannelName } from '../../channels/channel.ts';
 import type { Config } from '../../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../../kube/api.ts';
 import type { Sight } from '../../kube/contact.ts';
@@ -18,7 +18,7 @@ interface SelfWatchDeps {
   log: Log;
   current(): Config;
   /** The channels that are connected. */
-  channels(): ReadonlyMap<ChannelName, unknown>;
+  channels(): ReadonlyMap<ChannelName, Pick<Channel, 'chatNow'> | undefined>;
   /** tapfix's own namespace, where Notices live. */
   namespace: string;
   sights(): Sight[];
@@ -26,6 +26,8 @@ interface SelfWatchDeps {
   refusal?(): SystemFacts['refusal'];
   /** Signs that somebody else uses our bot. */
   shared?(): readonly SharedBot[];
+  /** The watched namespaces, as a new chat is shown them. Without them no chat is greeted. */
+  watches?(): readonly string[];
   /** For metrics: once per outage, however many chats get a message. */
   onBlindness?(what: 'blind' | 'unseen'): void;
 }
@@ -60,9 +62,10 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
     remember(notice);
   }
 
-  function count({ what, ...about }: NoticeSubject): void {
-    if (what === 'refused' || what === 'shared') return;
-    const of = `${what} ${'from' in about ? about.from : about.parts[0]!.from}`;
+  function count(about: NoticeSubject): void {
+    const { what } = about;
+    if (what !== 'blind' && what !== 'unseen') return;
+    const of = `${what} ${what === 'blind' ? about.from : about.parts[0]!.from}`;
     if (!counted.has(of)) deps.onBlindness?.(what);
     counted.add(of);
   }
@@ -113,6 +116,8 @@ export function createSelfWatch(deps: SelfWatchDeps): SelfWatch {
         (of === undefined ? everyChat(config) : addressesOf(config, of)).filter(({ channel }) =>
           deps.channels().has(channel),
         ),
+      watches: deps.watches?.() ?? [],
+      chatNow: ({ channel, chat }) => deps.channels().get(channel)?.chatNow?.(chat) ?? chat,
       nowMs: clock.now(),
     });
     // A failed step does not stop the others; the next pass plans everything again.

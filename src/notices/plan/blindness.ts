@@ -90,6 +90,10 @@ export interface SystemFacts {
   said: ReadonlySet<string>;
   /** The places for news of this namespace; every chat for undefined. */
   addressesOf(namespace: string | undefined): Address[];
+  /** The watched namespaces, as a chat is shown them; without any, no chat is greeted. */
+  watches?: readonly string[];
+  /** The current id of a chat that tapfix has greeted. */
+  chatNow?(address: Address): string;
   nowMs: number;
 }
 
@@ -113,7 +117,14 @@ const sameTroubleMs = 600_000;
 const keptMs = 86_400_000;
 
 export function planSystem(facts: SystemFacts): SystemStep[] {
-  const steps = [...blindSteps(facts), ...unseenSteps(facts), ...refusedSteps(facts), ...sharedSteps(facts)];
+  const steps = [
+    ...helloSteps(facts),
+    ...blindSteps(facts),
+    ...unseenSteps(facts),
+    ...refusedSteps(facts),
+    ...sharedSteps(facts),
+    ...testSteps(facts),
+  ];
   const isTouched = (notice: Notice): boolean => steps.some((step) => step.do === 'update' && step.notice === notice);
   const old = facts.notices.filter((notice) => !isTouched(notice) && isHistory(notice, facts));
   return [...steps, ...old.map((notice) => ({ do: 'delete', notice }) as const)];
@@ -167,6 +178,35 @@ function sharedSteps({ shared = [], isSureOfBots = false, ...facts }: SystemFact
       .map(({ address, name }): SystemStep => ({ do: 'create', name, address, about }));
   });
   return [...over, ...fresh];
+}
+
+/** As many as fit in one sentence that is still read. */
+const mostWatched = 10;
+
+/** Once in every chat, ever: its Notice stays, whatever becomes of the chat. Nobody needs it on a terminal. */
+function helloSteps({ watches = [], notices, said, addressesOf, chatNow }: SystemFacts): SystemStep[] {
+  const greeted = notices.filter((notice) => aboutOf(notice)?.what === 'hello').map(({ spec }) => spec);
+  const isGreeted = ({ channel, chat }: Address): boolean =>
+    greeted.some((one) => one.channel === channel && (one.chat === chat || chatNow?.(one) === chat));
+  if (watches.length === 0) return [];
+  return addressesOf(undefined).flatMap((address): SystemStep[] => {
+    const { channel, chat } = address;
+    const name = nameOfNotice({ channel, chat }, 'system', 'hello');
+    if (channel === 'console' || said.has(name) || isGreeted(address)) return [];
+    const about = { what: 'hello', channel, watches: watches.slice(0, mostWatched) } as const;
+    return [{ do: 'create', name, address, about: { ...about, watches: [...about.watches] } }];
+  });
+}
+
+/** How long a test card waits for somebody to press it. */
+export const testCardMs = 600_000;
+
+function testSteps({ notices, nowMs }: SystemFacts): SystemStep[] {
+  return notices.flatMap((notice): SystemStep[] => {
+    const about = aboutOf(notice);
+    const isOver = about?.what === 'test' && !about.until && Math.abs(nowMs - Date.parse(about.from)) >= testCardMs;
+    return isOver ? [{ do: 'update', notice, about: { ...about, until: iso(nowMs) } }] : [];
+  });
 }
 
 const scopeOf = ({ namespace }: { namespace?: string | undefined }): string => namespace ?? '';
@@ -227,7 +267,7 @@ const isCurrent = (about: Unseen, nowMs: number): boolean => endOf(about) + same
 
 function isHistory(notice: Notice, { addressesOf, nowMs }: SystemFacts): boolean {
   const about = aboutOf(notice);
-  if (!about) return false; // written by another version
+  if (!about || about.what === 'hello') return false; // written by another version, or to stay
   const endMs = about.what === 'unseen' ? endOf(about) : Date.parse(about.until ?? '9999-12-31T23:59:59Z');
   const isSaid = notice.status?.message !== undefined;
   const isWanted = addressesOf(undefined).some(

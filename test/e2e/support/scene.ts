@@ -11,7 +11,7 @@ const isRealWrite = ({ verb, dryRun, code }: AuditEvent): boolean =>
 /** What a test looks at: the chat (if it is the usual one) and the audit log, by namespace. */
 export function createScene(cluster: Cluster, chat?: Pick<Chat, 'messages'>) {
   const about = (namespace: string): ChatMessage[] =>
-    (chat?.messages() ?? []).filter(({ text }) => text.includes(namespace));
+    (chat?.messages() ?? []).filter(({ text }) => text.includes(namespace) && !text.startsWith('👋'));
   return {
     about,
     messageAbout: (namespace: string, words: RegExp, timeoutMs = 60_000): Promise<ChatMessage> =>

@@ -95,9 +95,10 @@ const offers =
   ({ buttons }: Page): boolean =>
     buttons.some(({ text }) => text.startsWith(`${name} · Approve`));
 
-/** Presses Approve of this workload, which is on the page. */
+/** Presses Approve of this workload, which is on the page, and then Yes beside its diff, which takes the page's place. */
 export async function approve(cluster: Cluster, page: Page, name: string): Promise<string> {
   const { buttons, press } = await shownAgain(cluster, page, offers(name));
-  await press(buttons.find(({ text }) => text.startsWith(`${name} · Approve`))!.data);
+  const asked = await press(buttons.find(({ text }) => text.startsWith(`${name} · Approve`))!.data);
+  await asked.press(asked.buttons.find(({ text }) => text.startsWith('Yes, '))!.data);
   return name;
 }

@@ -35,6 +35,30 @@ describe('the life of a card', { concurrency: 3 }, () => {
     assert.equal(world.phone.messages.length, 1);
   });
 
+  test('two in one message: the second one’s diff is shown before a tap counts', async (t) => {
+    const world = await aWorld(t, { config: { notices: { coalesce: '30s', reminder: '0s' } } });
+    const { phone } = world;
+    world.start();
+    for (const name of ['checkout', 'web']) await isRunning(world, name);
+    for (const name of ['checkout', 'web']) await rollOut(world, name, 'shop/app:2-crash');
+    await world.until('both', () => phone.thumbs(/Approve/, /web|checkout/).length > 0 && phone.dots().length === 2);
+    await world.advance(20_000);
+    const [, second] = phone.messages[0]!.message.cards;
+    const name = /web/.test(second!.headline) ? 'web' : 'checkout';
+    const approve = phone.thumbs(/Approve/, new RegExp(`\\b${name}\\b`))[0]!;
+    assert.match(await approve(), /^Really /);
+    assert.match(phone.text(), /Approve/, 'the message itself does not change for it');
+    assert.equal((await world.fixes()).filter(({ spec }) => spec.approval.state !== 'Pending').length, 0);
+    assert.match(JSON.stringify(phone.lists[0]!.message), /shop\/app:2-crash → shop\/app:1/);
+    assert.equal(await phone.press(/^Yes, /), 'Approved; it starts now.');
+    await world.until('its recovery', () => available(world, name));
+    const approved = (await world.fixes()).filter(({ spec }) => spec.approval.state === 'Approved');
+    assert.deepEqual(
+      approved.map(({ spec }) => spec.incident.object.name),
+      [name],
+    );
+  });
+
   test('rejected: nothing is changed, and nobody is asked again while it lasts', async (t) => {
     const world = await aWorld(t);
     await untilAsked(world);
@@ -55,6 +79,10 @@ describe('the life of a card', { concurrency: 3 }, () => {
     assert.equal(world.phone.has(/Approve|Reject/), false);
     assert.equal(world.phone.has(/^Propose again$/), true);
     assert.equal(world.phone.messages.length, 1);
+    const { say, show } = await world.phone.write('open', undefined);
+    assert.equal(say, '', 'it is broken, so it is open');
+    assert.match(show!.cards[0]!.headline, /checkout/);
+    assert.match(JSON.stringify((await world.phone.write('status')).show), /1 is open here/);
   });
 
   test('expired, then proposed again: the same message asks once more, and turns green', async (t) => {

@@ -15,7 +15,7 @@ test('the group became a supergroup: told, asked and decided there, whatever the
     ['-1007'],
   );
   assert.match((await world.phone.write('open', undefined, '-1007')).show?.cards[0]?.headline ?? '', /^checkout keeps/);
-  assert.match((await world.phone.write('open', undefined, '-1008')).say, /does not speak in this chat/);
+  assert.match((await world.phone.write('open', undefined, '-1008')).say, /does not use this chat/);
   world.kill();
   world.configure({ channels: { telegram: { chat: -1007 } } });
   world.start();

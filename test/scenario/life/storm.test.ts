@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { consoleText } from '../../../src/channels/console/console-text.ts';
 import { phaseOf } from '../../../src/kube/remediation.ts';
 import { deployment, rollOut } from './shop.ts';
 import { aWorld } from './world.ts';
@@ -39,8 +40,14 @@ test('two dozen workloads fail within ten seconds: one message, and every one of
       phone.lists[0]!.message.cards.some(({ buttons }) =>
         buttons.flat().some(({ label }) => label.startsWith(`${one} · Approve`)),
       ),
-    ))
-      assert.equal(await phone.press(new RegExp(`^${name} · Approve`)), 'Approved; it starts now.');
+    )) {
+      assert.match(await phone.press(new RegExp(`^${name} · Approve`)), /^Really /);
+      assert.match(
+        consoleText(phone.lists[0]!.message, () => ''),
+        /shop\/app:2-image-missing → shop\/app:1/,
+      );
+      assert.equal(await phone.press(/^Yes, /), 'Approved; it starts now.');
+    }
     if (!list!.message.buttons!.flat().some(({ label }) => label.startsWith('Next'))) break;
     await phone.press(/^Next/);
   }

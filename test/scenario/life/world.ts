@@ -12,6 +12,7 @@ import { iso, untilAborted } from '../../../src/lib/clock.ts';
 import { customResourceDefinitions } from '../../../src/manifests/crd.ts';
 import { leases, memoryConfigMaps } from '../../../src/manifests/workloads.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
+import { everyChat } from '../../../src/notices/plan/route.ts';
 import { createReadiness, type Readiness } from '../../../src/ops/readiness.ts';
 import type { ApiServer } from '../../../src/sim/api/api-server.ts';
 import { localApi } from '../../../src/sim/api/local-api.ts';
@@ -19,6 +20,7 @@ import { parseBehaviour } from '../../../src/sim/kubelet/behaviour.ts';
 import type { SimOptions } from '../../../src/sim/sim.ts';
 import { createFullSim } from '../../sim/full-sim.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { greetIn } from '../../support/greeted.ts';
 import { ada, chatId, createPhone } from './phone.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -45,6 +47,8 @@ export interface WorldOptions extends Partial<Pick<SimOptions, 'behaviours' | 'n
   /** Answers in place of the server: a request that is refused before it is looked at. */
   isBusy?: () => boolean;
   random?: () => number;
+  /** tapfix has never been here: it introduces itself. */
+  isNew?: boolean;
   /** Hears the log of tapfix, but for what is debugging. */
   onLog?: (line: string) => void;
 }
@@ -65,7 +69,7 @@ interface Running {
 
 /** A simulated cluster, the whole of tapfix and a phone, in virtual time: half an hour takes a second. */
 export async function aWorld(t: TestContext, options: WorldOptions = {}) {
-  const { config = {}, nodes = 2, behaviours = byTag, isBusy, random = Math.random, onLog } = options;
+  const { config = {}, nodes = 2, behaviours = byTag, isBusy, random = Math.random, isNew = false, onLog } = options;
   const said = (_fields: object, message: string): void => onLog?.(message);
   const log = { debug() {}, info: said, warn: said, error: said };
   const clock = fakeClock();
@@ -99,6 +103,7 @@ export async function aWorld(t: TestContext, options: WorldOptions = {}) {
   const install = { namespace: 'tapfix', image: '', actions };
   for (const manifest of [...memoryConfigMaps(install), ...leases(install)])
     await api.create({ kind: manifest.kind as 'ConfigMap' | 'Lease', namespace: 'tapfix' }, manifest);
+  if (!isNew) await greetIn(api, 'tapfix', [...everyChat(inForce), ...laterChats]);
 
   /** As tapfix reaches it: while it is away nobody answers, and open watches break. */
   const reachable: Pick<ApiServer, 'handle'> = {
@@ -255,6 +260,13 @@ const tooManyRequests = {
     details: { retryAfterSeconds: 1 },
   },
 };
+
+/** Chats that configurations of the tests name later. */
+const laterChats = [
+  { channel: 'telegram', chat: '-1007' },
+  { channel: 'telegram', chat: '-2002' },
+  { channel: 'slack', chat: 'C0123456789' },
+] as const;
 
 const named = (apiVersion: string, kind: string, name: string): object => ({ apiVersion, kind, metadata: { name } });
 

@@ -11,6 +11,7 @@ import type { ApiServer } from '../../../src/sim/api/api-server.ts';
 import { listen } from '../../../src/sim/api/http.ts';
 import { localApi } from '../../../src/sim/api/local-api.ts';
 import { createFullApiServer } from '../../sim/full-sim.ts';
+import { greetIn } from '../../support/greeted.ts';
 import { userToken } from './tapfix.ts';
 
 /** What a tapfix that runs has open, by plural. */
@@ -75,11 +76,18 @@ export async function startApiServer(t: TestContext, options: StartOptions = {})
   return { url, seen, watched: () => [...watches].sort() };
 }
 
+/** The chats of the tests' configurations, in which tapfix was before. */
+const knownChats = [
+  { channel: 'telegram', chat: '-100500' },
+  { channel: 'slack', chat: 'C0123456789' },
+] as const;
+
 async function seed(server: ApiServer, remediations: readonly Remediation[]): Promise<void> {
   const api = localApi(server);
   for (const name of ['tapfix', 'shop']) await api.create({ kind: 'Namespace' }, { metadata: { name } });
   for (const name of ['tapfix-mutes', ...historyNames('watcher'), ...historyNames('controller')])
     await api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, { metadata: { name } });
+  await greetIn(api, 'tapfix', knownChats);
   for (const { metadata, status, ...fix } of remediations) {
     const { name, namespace } = metadata;
     const place = { kind: 'Remediation', namespace } as const;

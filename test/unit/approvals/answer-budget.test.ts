@@ -39,17 +39,23 @@ test('a stranger reads the first refusal, and silence after the second; a decisi
     const command = { channel: 'telegram', by, name: 'x', place: { chat: '-100500' }, id: text, text } as const;
     return budget.ofCommand(command, await chat.onCommand(command)).say;
   };
-  assert.equal(await ask('approve checkout', 'telegram:666'), "You are not on the approvers' list.");
+  assert.equal(
+    await ask('approve checkout', 'telegram:666'),
+    "You are not on the approvers' list for shop (your id is 666).",
+  );
   assert.match(
     await ask('reject checkout', 'telegram:666'),
-    /^You are not on the approvers' list\. The next answer to/,
+    /^You are not on the approvers' list for shop \(your id is 666\)\. The next answer to/,
   );
   assert.equal(await ask('ack checkout', 'telegram:666'), '');
   for (let n = 0; n < 8; n++) assert.notEqual(await ask('nonsense', chat.who.ada), '');
-  assert.equal(await ask('approve checkout', chat.who.ada), '');
+  assert.equal(await ask('reject checkout', chat.who.ada), '');
   assert.equal(chat.approval().by, chat.who.ada);
   await chat.clock.advance(60_000);
-  assert.equal(await ask('approve checkout', 'telegram:666'), "You are not on the approvers' list.");
+  assert.equal(
+    await ask('approve checkout', 'telegram:666'),
+    "You are not on the approvers' list for shop (your id is 666).",
+  );
 });
 
 const at = (by: string, chat = 'here', isKnown = false) => ({ by, chat, isKnown });

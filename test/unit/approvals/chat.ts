@@ -4,6 +4,7 @@ import type { Mute } from '../../../src/kube/mutes.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
 import { contextFor } from '../../../src/notices/outbox/notice-body.ts';
 import { stateHash } from '../../../src/notices/outbox/rendering.ts';
+import type { Address } from '../../../src/notices/plan/route.ts';
 import { aConfig, aFix, aNoticeOf, at } from '../../support/fixes.ts';
 import { aBooth } from './booth.ts';
 
@@ -40,6 +41,7 @@ export function aChat(
     },
   });
   const mutes: Mute[] = [];
+  const tests: Address[] = [];
   const notices = cards.map((members, index) =>
     aNoticeOf(members, { channel: vendor, chat }, { message: String(4711 + index), postedAt: at('02:12:41') }),
   );
@@ -72,6 +74,7 @@ export function aChat(
     noticeAt,
     noticesWith,
     mutes: { active: () => mutes, set: async (mute) => void mutes.push(mute) },
+    tests: { post: async (address) => tests.push(address) === 1 },
     subjectAccess: async () => true,
     status: () => ['channel-telegram: receiving'],
   });
@@ -81,5 +84,5 @@ export function aChat(
     return onCommand({ channel: vendor, by: vendors[vendor].ada, name: 'x', place: { chat }, id, text, ...over });
   };
   const reply = (text: string, over: Partial<Command> = {}) => write(text, { replyTo: '4711', ...over });
-  return { ...booth, config, onCommand, card, notices, mutes, write, reply, shownNow, who: vendors[vendor] };
+  return { ...booth, config, onCommand, card, notices, mutes, tests, write, reply, shownNow, who: vendors[vendor] };
 }

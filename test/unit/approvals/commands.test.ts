@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { createCommands } from '../../../src/approvals/commands.ts';
 import type { Answer, Place } from '../../../src/channels/channel.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
-import { aConfig, aFix, aNotice, aNoticeOf, aQuotaFix, at } from '../../support/fixes.ts';
+import { aConfig, aFix, aNotice, aNoticeOf, approvedByAda, aQuotaFix, at, condition } from '../../support/fixes.ts';
 import { aChannel, card, until } from '../channels/telegram-rig.ts';
 import { aBooth } from './booth.ts';
 import { aChat } from './chat.ts';
@@ -27,6 +27,7 @@ for (const vendor of ['telegram', 'slack'] as const) {
   test(`${vendor}: by the name of the Remediation, of its workload, with its namespace`, async () => {
     for (const name of ['checkout-3f9a1c-1', 'shop/checkout-3f9a1c-1', 'checkout', 'shop/checkout']) {
       const chat = aChat(vendor);
+      assert.match((await chat.write(`approve ${name}`)).say, /^Really /);
       assert.equal((await chat.write(`approve ${name}`)).say, 'Approved; it starts now.');
       assert.equal(chat.approval().by, chat.who.ada);
     }
@@ -35,33 +36,28 @@ for (const vendor of ['telegram', 'slack'] as const) {
   test(`${vendor}: the same chain as for a button`, async () => {
     const chat = aChat(vendor);
     const say = async (line: string, by: string): Promise<string> => (await chat.reply(line, { by })).say;
-    assert.equal(await say('approve', chat.who.stranger), "You are not on the approvers' list.");
-    assert.equal(await say('approve', chat.who.cleo), "You are not on the approvers' list for shop.");
+    const idOf = (by: string): string => by.split(':')[1]!;
+    for (const by of [chat.who.stranger, chat.who.cleo])
+      assert.equal(await say('approve', by), `You are not on the approvers' list for shop (your id is ${idOf(by)}).`);
+    assert.match(await say('approve', chat.who.ben), /^Really/);
     assert.equal(await say('approve', chat.who.ben), 'Approved; it starts now.');
     assert.equal(await say('reject', chat.who.ada), 'Ben approved this 0 s ago.');
-    assert.deepEqual(audited(chat), ['NotAnApprover', 'NotAllowedHere', 'Approved', 'AlreadyDecided']);
+    assert.deepEqual(audited(chat), ['NotAnApprover', 'NotAllowedHere', 'Asked', 'Approved', 'AlreadyDecided']);
   });
 
-  test(`${vendor}: approve means what the card shows; while that is being changed it means nothing`, async () => {
+  test(`${vendor}: approve first shows the whole diff; a yes to it is not a yes to another one`, async () => {
     const chat = aChat(vendor);
     chat.card.status!.shown = 'before the rehearsal';
-    assert.match((await chat.reply('approve')).say, /^Its card is just being changed/);
-    assert.match((await chat.write('approve checkout')).say, /^Its card is just being changed/);
-    assert.equal(chat.approval().state, 'Pending');
-    assert.deepEqual(audited(chat), ['NotAsShown', 'NotAsShown']);
-  });
-
-  test(`${vendor}: the preview changed after the card was drawn`, async () => {
-    const chat = aChat(vendor);
+    assert.match(text(await chat.reply('approve')), /shop\/checkout:1\.42 → shop\/checkout:1\.41.*"Yes, /);
     const { preview } = chat.live().status!;
     chat.change({ ...chat.live(), status: { ...chat.live().status, preview: { ...preview!, diff: 'another' } } });
-    assert.match((await chat.reply('approve')).say, /has changed since this was shown/);
+    assert.match((await chat.reply('approve')).say, /has changed since this card was posted/);
+    assert.equal(chat.approval().state, 'Pending');
   });
 
   test(`${vendor}: something destructive is asked once more; saying it again is a yes`, async () => {
     const chat = aChat(vendor, [aQuotaFix()]);
     assert.match((await chat.reply('approve')).say, /^Really delete quota platform-hardening/);
-    chat.card.status!.shown = chat.shownNow(); // the question is on the card
     assert.match((await chat.reply('approve', { by: chat.who.ben })).say, /^Ada is being asked/);
     assert.equal((await chat.reply('approve')).say, 'Approved; it starts now.');
   });
@@ -71,7 +67,7 @@ for (const vendor of ['telegram', 'slack'] as const) {
     assert.match((await chat.reply('ack')).say, /^You are on it/);
     assert.equal((await chat.reply('snooze 2h')).say, 'Silent until 05:14 CET.');
     assert.equal((await chat.write('snooze checkout')).say, 'Silent until 04:14 CET.');
-    assert.equal((await chat.reply('snooze 8d')).say, 'Between 1m and 7d, please: /snooze 1h');
+    assert.equal((await chat.reply('snooze 8d')).say, 'A snooze lasts between 1m and 7d, for example /snooze 1h.');
     assert.deepEqual(audited(chat), ['Acknowledged', 'Snoozed', 'Snoozed', 'NotUnderstood']);
     assert.deepEqual(chat.annotations(), {
       'tapfix.dev/acknowledged-by': chat.who.ada,
@@ -79,11 +75,15 @@ for (const vendor of ['telegram', 'slack'] as const) {
     });
   });
 
-  test(`${vendor}: in a chat that tapfix does not speak in nothing is done, and nothing is shown`, async () => {
+  test(`${vendor}: in a chat that tapfix does not use nothing is done, and nothing is shown`, async () => {
     const chat = aChat(vendor);
     for (const line of ['open', 'approve checkout', 'status', 'mute shop 1h', 'help']) {
       const answer = await chat.write(line, { place: { chat: 'elsewhere' } });
-      assert.deepEqual(answer, { say: 'tapfix does not speak in this chat; nothing was done.', alert: true });
+      const id = vendor === 'slack' ? '/tapfix id' : '/id';
+      assert.deepEqual(answer, {
+        say: `tapfix does not use this chat; nothing was done. ${id} shows its id.`,
+        alert: true,
+      });
     }
     assert.deepEqual([chat.approval().state, chat.mutes.length, chat.audit.length], ['Pending', 0, 5]);
   });
@@ -95,7 +95,7 @@ for (const vendor of ['telegram', 'slack'] as const) {
     assert.deepEqual(chat.mutes, [{ glob: 'shop-*', until: '2026-11-16T03:14:10.000Z', by: chat.who.ada }]);
     assert.match(text(await chat.write('mute')), /shop-\* until 04:14 CET/);
     const refusals: [string, string, RegExp][] = [
-      ['mute shop-* 1h', chat.who.stranger, /not on the approvers' list\.$/],
+      ['mute shop-* 1h', chat.who.stranger, /not on the approvers' list for shop-\*/],
       ['mute payments 1h', chat.who.ben, /for all of payments/],
       ['mute * 1h', chat.who.ben, /for all of \*/],
       ['mute shop* 1h', chat.who.ben, /^shop\* is muted/],
@@ -106,32 +106,52 @@ for (const vendor of ['telegram', 'slack'] as const) {
       ['mute * 1h', chat.who.fay, /^\* is muted/],
       ['mute shop/checkout 30m', chat.who.ben, /^shop\/checkout is muted until 03:44/],
       ['mute shop-* off', chat.who.ada, /no longer muted/],
-      ['mute shop-* forever', chat.who.ada, /^So: /],
-      ['mute Shop! 1h', chat.who.ada, /^So: /],
-      ['mute shop 30d', chat.who.ada, /^Between/],
+      ['mute shop-* forever', chat.who.ada, /^Write it like this: /],
+      ['mute Shop! 1h', chat.who.ada, /^Write it like this: /],
+      ['mute shop 30d', chat.who.ada, /^A mute lasts between/],
     ];
     for (const [line, by, say] of refusals) assert.match((await chat.write(line, { by })).say, say, line);
   });
 }
 
-test('what is open, with its buttons and names; one of it in full', async () => {
-  const web = aFix({ n: 2, name: 'web' });
-  const over = aFix({ n: 3, name: 'over', phase: 'Resolved' });
-  const chat = aChat('telegram', [aFix(), web, over, aNotice({ n: 4 })]);
+test('what is open, numbered in natural order, with namespaces and ids; one of it in full', async () => {
+  const svc = (name: string, n: number) => aFix({ n, name });
+  const over = aFix({ n: 3, name: 'over', phase: 'Resolved', conditions: [condition('IncidentCleared', '02:13:00')] });
+  const chat = aChat('telegram', [svc('svc-10', 1), svc('svc-2', 2), over, aNotice({ n: 4, namespace: 'pay' })]);
   const { show } = await chat.write('open', { by: chat.who.stranger });
-  assert.deepEqual(
-    show!.cards.map(({ headline }) => headline.split(' ')[0]),
-    ['checkout', 'web', 'reports'],
-  );
-  assert.deepEqual(show!.hint, {
-    tap: '/show',
-    words: ' NAME: checkout-3f9a1c-1, web-3f9a1c-2, reports-3f9a1c-4',
-  });
-  assert.ok(show!.cards.every(({ buttons }) => buttons.length > 0));
-  const one = await chat.write('show web');
-  assert.match(text(one), /undo the rollout of web/);
-  assert.match(one.show!.rest!, /^Remediation shop\/web-3f9a1c-2$/);
+  const heads = show!.cards.map(({ headline }) => headline);
+  for (const [index, words] of ['reports.* · pay · #', 'svc-2 .* · shop · #', 'svc-10 .* · shop · #'].entries())
+    assert.match(heads[index]!, new RegExp(`^${index + 1} ${words}[0-9a-f]{6}$`));
+  assert.equal(heads.length, 3);
+  const labels = show!.cards.map(({ buttons }) => buttons.flat().map(({ label }) => label.split(' ')[0]));
+  assert.deepEqual(labels, [['1'], ['2', '2'], ['3', '3']]);
+  assert.match(`${show!.hint!.tap}${show!.hint!.words}`, /^\/show #[0-9a-f]{6}: one of them in full$/);
+  const one = await chat.write('show svc-2');
+  assert.match(text(one), /undo the rollout of svc-2/);
+  assert.match(one.show!.rest!, /^Remediation shop\/svc-2-3f9a1c-2$/);
   assert.deepEqual(chat.audit, [], 'looking is no decision');
+});
+
+const notCleared: [string, Parameters<typeof aFix>[0]][] = [
+  ['expired', { phase: 'Expired' }],
+  ['rejected', { phase: 'Rejected', approval: { state: 'Rejected', by: 'ben@example.com' } }],
+  ['failed', { phase: 'Failed' }],
+  ['being fixed', { phase: 'Applied', approval: approvedByAda }],
+];
+for (const [became, options] of notCleared)
+  test(`what is ${became} stays open until it is cleared`, async () => {
+    const chat = aChat('telegram', [aFix(options)]);
+    assert.match(text(await chat.write('open')), /checkout/);
+    assert.match(text(await chat.write('status')), /1 is open here/);
+    const cleared = aFix({ ...options, conditions: [condition('IncidentCleared', '02:13:00')] });
+    if (became !== 'being fixed')
+      assert.equal((await aChat('telegram', [cleared]).write('open')).say, 'Nothing is open.');
+  });
+
+test('what the configuration no longer watches is not listed', async () => {
+  const chat = aChat('telegram', [aFix({ phase: 'Expired' })]);
+  chat.config.namespaces.include = ['pay'];
+  assert.equal((await chat.write('open')).say, 'Nothing is open.');
 });
 
 test('nothing is open', async () => {
@@ -146,17 +166,17 @@ test('how tapfix is, what it knows, and what it does not', async () => {
   assert.match(text(await chat.write('status')), /1 is open here.*channel-telegram: receiving/);
   await chat.write('mute pay-* 1h');
   assert.match(text(await chat.write('status')), /muted: pay-\* until \d\d:\d\d CET/);
-  assert.match(text(await chat.write('help')), /"tap":"\/tapfix snooze","words":" \[NAME\] \[1h\]: no sound/);
-  assert.match(text(await chat.write('')), /What can be written.*in reply to a card, or where only one is open/);
-  assert.match(text(await aChat('telegram').write('help')), /"tap":"\/open","words":": what is broken now"/);
-  assert.equal((await chat.write('reboot now')).say, 'tapfix does not know reboot; help says what it knows.');
+  assert.match(text(await chat.write('help')), /"tap":"\/tapfix snooze","words":" \[NAME\] \[1h\]: make no sound/);
+  assert.match(text(await chat.write('')), /What can be written.*In reply to a card, or where only one is open/);
+  assert.match(text(await aChat('telegram').write('help')), /"tap":"\/open","words":": list what is broken now"/);
+  assert.equal((await chat.write('reboot now')).say, 'tapfix has no command reboot; /tapfix help lists them.');
 });
 
 test('what the vendor lists fits its limits', () => {
   const { commands } = createCommands({} as never);
   assert.deepEqual(
     commands.map(({ name }) => name),
-    ['open', 'show', 'approve', 'reject', 'ack', 'snooze', 'mute', 'status', 'help'],
+    ['open', 'show', 'why', 'approve', 'reject', 'ack', 'snooze', 'mute', 'handover', 'status', 'test', 'id', 'help'],
   );
   assert.ok(commands.every(({ does }) => does.length > 0 && does.length <= 256));
 });
@@ -185,6 +205,7 @@ async function aPrivateChat(t: TestContext) {
     confirms: booth.confirms,
     fixes: () => [fix],
     mutes: { active: () => [], set: async () => {} },
+    tests: { post: async () => true },
     subjectAccess: async () => true,
     status: () => [],
   });
@@ -218,7 +239,10 @@ test('what is written in the private chat is answered in it, and in one that the
   const [, here, there] = fake.messages();
   assert.equal(here!.chat, ada);
   assert.match(here!.text, /checkout keeps crashing/);
-  assert.deepEqual([there!.chat, there!.text], [ben, 'tapfix does not speak in this chat; nothing was done.']);
+  assert.deepEqual(
+    [there!.chat, there!.text],
+    [ben, 'tapfix does not use this chat; nothing was done. /id shows its id.'],
+  );
 });
 
 test('Start, which everybody presses first in a private chat, says what can be written', async (t) => {
@@ -260,8 +284,6 @@ for (const { name, agoMs, say } of [
 
 test('a command that took its time, but not two minutes, is acted on', async () => {
   const chat = aChat('telegram');
-  assert.equal(
-    (await chat.reply('approve', { writtenMs: chat.clock.now() - 119_000 })).say,
-    'Approved; it starts now.',
-  );
+  const answer = await chat.reply('reject', { writtenMs: chat.clock.now() - 119_000 });
+  assert.equal(answer.say, 'Rejected; nothing is changed.');
 });

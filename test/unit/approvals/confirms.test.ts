@@ -5,7 +5,14 @@ import { fakeClock } from '../../support/fake-clock.ts';
 
 const by = 'telegram:123456789';
 
-const asked = (untilMs: number) => ({ by, name: 'Ada', untilMs, channel: 'telegram' as const, notice: 'one' });
+const asked = (untilMs: number) => ({
+  by,
+  name: 'Ada',
+  untilMs,
+  channel: 'telegram' as const,
+  notice: 'one',
+  shown: '',
+});
 
 function questions() {
   const clock = fakeClock(0);

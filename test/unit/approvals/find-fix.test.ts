@@ -3,25 +3,26 @@ import { describe, test } from 'node:test';
 import type { Command } from '../../../src/channels/channel.ts';
 import type { Notice } from '../../../src/kube/notice.ts';
 import type { Remediation } from '../../../src/kube/remediation.ts';
+import { shownHash } from '../../../src/notices/payload.ts';
 import { reminderAnnotation } from '../../../src/notices/plan/reminder.ts';
 import { aFix, aQuotaFix, at, condition } from '../../support/fixes.ts';
 import { aChat } from './chat.ts';
 
 const which: [string, Remediation[], string, Partial<Command>, RegExp][] = [
-  ['a name that nothing has', [aFix()], 'ack frontend', {}, /^There is nothing called frontend here/],
+  ['a name that nothing has', [aFix()], 'ack frontend', {}, /^Nothing here is called frontend; /],
   [
     'a reply to a card of two',
     [aFix(), aFix({ n: 2, name: 'web' })],
     'ack',
     { replyTo: '4711' },
-    /^Say which: shop\/checkout-3f9a1c-1, shop\/web-3f9a1c-2/,
+    /^Say which: #9001cb shop\/checkout, #0d6c0b shop\/web$/,
   ],
   [
     'one name in two namespaces',
     [aFix(), aFix({ n: 2, namespace: 'pay' })],
     'ack checkout',
     {},
-    /^Say which: shop\/checkout-3f9a1c-1, pay\/checkout-3f9a1c-2/,
+    /^Say which: #9001cb shop\/checkout, #5d3500 pay\/checkout$/,
   ],
 ];
 for (const [name, fixes, line, over, say] of which)
@@ -31,6 +32,26 @@ for (const [name, fixes, line, over, say] of which)
     assert.match(answer.say, say);
     assert.deepEqual([answer.alert, chat.annotations(), chat.audit.length], [true, undefined, 1]);
   });
+
+for (const name of ['#9001cb', '9001cb', '#9001CB', '9001cb,'])
+  test(`its short id names it everywhere: ${name}`, async () => {
+    const chat = aChat('telegram', [aFix(), aFix({ n: 2, namespace: 'pay' })]);
+    for (const line of ['show', 'why'])
+      assert.match(JSON.stringify((await chat.write(`${line} ${name}`)).show), /"headline":"checkout/, line);
+    assert.match((await chat.write(`snooze ${name} 2h`)).say, /^Silent until/);
+    assert.match((await chat.write(`ack ${name}`)).say, /^You are on it/);
+    assert.match((await chat.write(`approve ${name}`)).say, /^Really /);
+    assert.match((await chat.write(`reject ${name} known`)).say, /^Rejected/);
+    assert.equal(chat.approval().note, 'known');
+  });
+
+test('the id of what is over means the last time', async () => {
+  const [first, last] = [1, 2].map((n) =>
+    aFix({ n, phase: 'Recovered', conditions: [condition('IncidentCleared', '02:20:00')] }),
+  );
+  last!.metadata.creationTimestamp = at('05:00:00');
+  assert.match((await aChat('telegram', [first!, last!]).write('show #9001cb')).show!.rest!, /checkout-3f9a1c-2$/);
+});
 
 test('a name in a reply to a card of two says which', async () => {
   const chat = aChat('telegram', [aFix(), aFix({ n: 2, name: 'web' })]);
@@ -76,7 +97,7 @@ describe('a reply to a card is about that card', () => {
     test(`asked which: ${text}`, async () => {
       const here = chat();
       const say = await taken(here, text, { replyTo: '4711' });
-      assert.match(say, /^Say which: that card is about shop\/api-3f9a1c-1, not about \S*payments\S*; reply to the/i);
+      assert.match(say, /^Say which: that card is about #495911 shop\/api, not about \S*payments\S*; reply to the/i);
       assert.deepEqual([here.approval().state, here.annotations()], ['Pending', undefined]);
       assert.deepEqual(
         here.audit.map(({ reason }) => reason),
@@ -117,26 +138,26 @@ describe('a reply to a card is about that card', () => {
 
   test('everything on it is gone', async () => {
     const here = aChat('telegram', [api], { cards: [[payments]] });
-    assert.match(await taken(here, 'ack', { replyTo: '4711' }), /^What that card told of is no longer there/);
+    assert.match(await taken(here, 'ack', { replyTo: '4711' }), /^What that card was about is no longer there/);
   });
 });
 
 test('two names and no reply: asked which', async () => {
   const here = aChat('telegram', [api, payments], { cards: [[api], [payments]] });
-  assert.match(await taken(here, 'ack api payments'), /^Say which: shop\/api-3f9a1c-1, shop\/payments-3f9a1c-3$/);
+  assert.match(await taken(here, 'ack api payments'), /^Say which: #495911 shop\/api, #4af0a4 shop\/payments$/);
 });
 
 test('a yes in another chat than that where it was asked is a question there', async () => {
   const quota = aQuotaFix();
   const here = aChat('telegram', [quota]);
   const question = { by: here.who.ada, name: 'Ada', untilMs: here.clock.now() + 30_000, channel: 'telegram' } as const;
-  here.confirms.arm(quota.metadata.uid, { ...question, notice: 'another chat’s' });
+  here.confirms.arm(quota.metadata.uid, { ...question, notice: 'another chat’s', shown: shownHash(quota) });
   assert.match((await here.reply('approve')).say, /^Really delete/);
   here.card.status!.shown = here.shownNow();
   assert.match((await here.reply('approve')).say, /^Approved/);
 });
 
-test('a reminder is no card: it shows nothing of what is approved', async () => {
+test('a reminder is no card: it shows nothing of what is approved, so that is shown', async () => {
   const here = aChat('telegram', [api], { cards: [[api], [api]] });
   const [reminder, card] = here.notices;
   reminder!.metadata = {
@@ -147,8 +168,7 @@ test('a reminder is no card: it shows nothing of what is approved', async () => 
   reminder!.spec.form = 'reminder';
   reminder!.status!.shown = 'unanswered';
   card!.status!.shown = 'before the rehearsal';
-  for (const replyTo of ['4711', '4712'])
-    assert.match((await here.write('approve', { replyTo })).say, /^Its card is just being changed/);
+  assert.match(JSON.stringify((await here.write('approve', { replyTo: '4711' })).show), /checkout:1\.42 → /);
   assert.equal(here.approval().state, 'Pending');
 });
 
@@ -183,7 +203,7 @@ describe('no reply and no name: the only one that is open', () => {
       'reject Web, known',
       'reject shop/web known',
     ])
-      assert.match((await chat().write(text)).say, /^There is nothing called/, text);
+      assert.match((await chat().write(text)).say, /^Nothing here is called/, text);
   });
 
   test('none or several are open', async () => {
@@ -193,15 +213,14 @@ describe('no reply and no name: the only one that is open', () => {
     ]) {
       for (const text of ['approve', 'ack', 'show', 'snooze 1h', 'reject'])
         assert.match((await chat(fixes).write(text)).say, /^Say which: reply to its card/, text);
-      assert.match((await chat(fixes).write('reject known')).say, /^There is nothing called known here/);
+      assert.match((await chat(fixes).write('reject known')).say, /^Nothing here is called known; /);
     }
   });
 
-  test('the same chain as for its button, and what the card shows', async () => {
+  test('the same chain as for its button', async () => {
     const here = chat();
     assert.match((await here.write('approve', { by: here.who.stranger })).say, /not on the approvers' list/);
-    here.card.status!.shown = 'before the rehearsal';
-    assert.match((await here.write('approve')).say, /^Its card is just being changed/);
+    assert.match((await here.write('approve')).say, /^Really /);
     assert.equal(here.approval().state, 'Pending');
   });
 

@@ -32,6 +32,7 @@ function aList(over: Partial<PagesDeps> = {}) {
     timeZone: 'Europe/Berlin',
     ownNamespace: 'tapfix',
     confirms: { armedFor: () => undefined, onChange() {} },
+    tests: { press: async () => true },
     posted: (of) => (of === name ? { notice, message: '7', members } : undefined),
     onPress: async (press) => (judged.push(press), answer),
     ...over,

@@ -43,7 +43,7 @@ test('a target that is no longer as it was shown is not approved, and may still 
   booth.target.prepared = { ok: true, targetHash: 'another' } as never;
   assert.equal(
     (await booth.press('a')).say,
-    'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
+    'checkout has changed since this card was posted; nothing was done. A new proposal follows.',
   );
   booth.target.prepared = { ok: false, reason: 'Paused', say: 'Deployment checkout is paused.' };
   assert.equal((await booth.press('a')).say, 'Deployment checkout is paused. Nothing was done.');
@@ -100,7 +100,7 @@ test('a target that changed between reading and patching is judged again', async
       });
     once = false;
   };
-  assert.match((await booth.press('a')).say, /has changed since this was shown/);
+  assert.match((await booth.press('a')).say, /has changed since this card was posted/);
 });
 
 test('a server that does not answer: said after 3 s, and a patch that lands late decides the next press', async () => {
@@ -184,10 +184,10 @@ test('the question runs out after 30 s, and Back takes it back', async () => {
   const booth = aBooth(aQuotaFix());
   await booth.press('a');
   await booth.clock.advance(30_000);
-  assert.match((await booth.press('c')).say, /has run out/);
+  assert.match((await booth.press('c')).say, /^The 30 s to say yes are over/);
   await booth.press('a');
   assert.equal((await booth.press('b')).say, 'Nothing was done.');
-  assert.match((await booth.press('c')).say, /has run out/);
+  assert.match((await booth.press('c')).say, /^The 30 s to say yes are over/);
 });
 
 test('who is mapped to a Kubernetes user needs its right as well', async () => {
@@ -341,13 +341,13 @@ const rows: Row[] = [
       team.change({ ...team.live(), status: { ...team.live().status, preview: { ...preview!, diff: 'another' } } });
       return team.tap('ada');
     },
-    say: 'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
+    say: 'checkout has changed since this card was posted; nothing was done. A new proposal follows.',
     reason: 'NotAsShown',
   },
   {
     name: 'the live target has changed',
     press: (team) => ((team.target.prepared = { ok: true, targetHash: 'other' } as never), team.tap('ada')),
-    say: 'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
+    say: 'checkout has changed since this card was posted; nothing was done. A new proposal follows.',
     reason: 'NotAsShown',
   },
   {
@@ -365,19 +365,19 @@ const rows: Row[] = [
   {
     name: 'an unknown person',
     press: (team) => team.tap('eve'),
-    say: "You are not on the approvers' list.",
+    say: "You are not on the approvers' list for shop (your id is EVE).",
     reason: 'NotAnApprover',
   },
   {
     name: 'an approver of another namespace',
     press: (team) => team.tap('cleo'),
-    say: "You are not on the approvers' list for shop.",
+    say: "You are not on the approvers' list for shop (your id is CLEO).",
     reason: 'NotAllowedHere',
   },
   {
     name: 'an approver whom a reload removed after the card was shown',
     press: (team) => (team.approvers.splice(0, 1), team.tap('ada')),
-    say: "You are not on the approvers' list.",
+    say: "You are not on the approvers' list for shop (your id is ADA).",
     reason: 'NotAnApprover',
   },
   {
@@ -392,7 +392,9 @@ for (const vendor of ['telegram', 'slack'] as const)
   for (const { name, fix, press, say, reason } of rows)
     test(`${vendor}: ${name}`, async () => {
       const team = aTeam(vendor, fix);
-      assert.deepEqual(await press(team), { say, alert: true });
+      const idOf = (who: string): string => people[vendor][who.toLowerCase() as Who].split(':')[1]!;
+      const theirs = say.replace(/EVE|CLEO|ADA/, idOf);
+      assert.deepEqual(await press(team), { say: theirs, alert: true });
       const refused = team.audit.filter(({ decision }) => decision === 'Refused');
       assert.deepEqual(
         refused.map((line) => [line['audit'], line['channel'], line['reason']]),
@@ -473,15 +475,22 @@ describe('the question before something destructive', () => {
     return { ...booth, press, shown };
   }
 
-  for (const [from, message] of [['the card'], ['what an answer showed', '9999']])
-    test(`only the message that was pressed asks: ${from}`, async () => {
-      const booth = twoCards();
-      const before = booth.shown('slack');
-      assert.match(before, /Approve deletion/);
-      assert.match((await booth.press('a', 'telegram', ada, message)).say, /^Really delete/);
-      assert.match(booth.shown('telegram'), /Yes, delete/);
-      assert.equal(booth.shown('slack'), before);
-    });
+  test('only the message that was pressed asks', async () => {
+    const booth = twoCards();
+    const before = booth.shown('slack');
+    assert.match(before, /Approve deletion/);
+    assert.match((await booth.press('a', 'telegram', ada)).say, /^Really delete/);
+    assert.match(booth.shown('telegram'), /Yes, delete/);
+    assert.equal(booth.shown('slack'), before);
+  });
+
+  test('pressed on what an answer showed, no card asks: the answer to it does', async () => {
+    const booth = twoCards();
+    const before = [booth.shown('telegram'), booth.shown('slack')];
+    const { show } = await booth.press('a', 'telegram', ada, '9999');
+    assert.match(JSON.stringify(show), /"Yes, delete/);
+    assert.deepEqual([booth.shown('telegram'), booth.shown('slack')], before);
+  });
 
   test('who is asked in one chat and presses in another reads where', async () => {
     const booth = twoCards();

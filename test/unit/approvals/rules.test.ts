@@ -36,6 +36,7 @@ const asked = {
   untilMs: nowMs + 20_000,
   channel: 'telegram',
   notice: 'one',
+  shown: shownHash(aQuotaFix()),
 } as const;
 const failedRehearsal = [condition('Rehearsed', '02:12:36', { status: 'False', message: 'revision 41 is gone' })];
 const unconfirmed = aFix();
@@ -72,19 +73,19 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     name: 'a stranger',
     facts: facts({ by: 'telegram:666' }),
     reason: 'NotAnApprover',
-    say: "You are not on the approvers' list.",
+    say: "You are not on the approvers' list for shop (your id is 666).",
   },
   {
     name: 'a stranger with an approver’s number on another channel',
     facts: facts({ by: 'slack:123456789', channel: 'slack' }),
     reason: 'NotAnApprover',
-    say: "You are not on the approvers' list.",
+    say: "You are not on the approvers' list for shop (your id is 123456789).",
   },
   {
     name: 'an approver of another namespace',
     facts: facts({ by: 'telegram:333' }),
     reason: 'NotAllowedHere',
-    say: "You are not on the approvers' list for shop.",
+    say: "You are not on the approvers' list for shop (your id is 333).",
   },
   {
     name: 'somebody else was first',
@@ -162,13 +163,13 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     name: 'not rehearsed yet',
     facts: facts({ fix: aFix({ unrehearsed: true }) }),
     reason: 'NotRehearsed',
-    say: 'It is still being rehearsed; try again in a moment.',
+    say: 'The dry run is still under way; try again in a moment.',
   },
   {
     name: 'the rehearsal failed',
     facts: facts({ fix: aFix({ unrehearsed: true, conditions: failedRehearsal }) }),
     reason: 'NotRehearsed',
-    say: 'The rehearsal failed: revision 41 is gone',
+    say: 'The dry run failed: revision 41 is gone',
   },
   {
     name: 'the controller came to another fix',
@@ -192,13 +193,13 @@ const refusals: { name: string; facts: PressFacts; reason: string; say: string }
     name: 'it is not what was on screen',
     facts: facts({ payload: { verb: 'a', uid: aFix().metadata.uid, shown: '0123456789' } }),
     reason: 'NotAsShown',
-    say: 'The Deployment has changed since this was shown; nothing was done. A new proposal follows.',
+    say: 'checkout has changed since this card was posted; nothing was done. A new proposal follows.',
   },
   {
     name: 'yes, without having been asked',
     facts: facts({ verb: 'c', fix: aQuotaFix() }),
     reason: 'NotAsked',
-    say: 'The question has run out; press Approve again.',
+    say: 'The 30 s to say yes are over; nothing was done. Press it again.',
   },
   {
     name: 'yes to a question that was put to somebody else',

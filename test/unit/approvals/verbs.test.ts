@@ -29,8 +29,8 @@ test('“Snooze 1h” is an hour from now', async () => {
 });
 
 const people = [
-  { name: 'a stranger', id: 666, say: "You are not on the approvers' list.", reason: 'NotAnApprover' },
-  { name: 'an approver of another namespace', id: 333, say: "You are not on the approvers' list for shop.", reason: 'NotAllowedHere' },
+  { name: 'a stranger', id: 666, say: "You are not on the approvers' list for shop (your id is 666).", reason: 'NotAnApprover' },
+  { name: 'an approver of another namespace', id: 333, say: "You are not on the approvers' list for shop (your id is 333).", reason: 'NotAllowedHere' },
 ]; // prettier-ignore
 for (const verb of ['k', 'z'] as const)
   for (const { name, id, say, reason } of people)
@@ -198,7 +198,7 @@ const before: { name: string; press: () => ReturnType<typeof pressed>; reason: s
     name: 'a stranger',
     press: () => pressed(expired, done, { id: 5 }),
     reason: 'NotAnApprover',
-    say: /^You are not on the approvers' list\.$/,
+    say: /^You are not on the approvers' list for shop \(your id is 5\)\.$/,
   },
   {
     name: 'an approver of another namespace',
@@ -222,13 +222,13 @@ const before: { name: string; press: () => ReturnType<typeof pressed>; reason: s
     name: 'one that can still be decided',
     press: () => pressed(aFix()),
     reason: 'NotToBeRepeated',
-    say: /Only what nobody decided in time, or what failed/,
+    say: /^Only a proposal that expired or failed can/,
   },
   {
     name: 'one that was rejected',
     press: () => pressed(aFix({ phase: 'Rejected' })),
     reason: 'NotToBeRepeated',
-    say: /Only what nobody decided in time/,
+    say: /^Only a proposal that expired or failed can/,
   },
   {
     name: 'one that is over',

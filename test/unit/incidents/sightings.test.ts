@@ -32,6 +32,12 @@ const first = fold(undefined, seen('CrashLoop', 50, 0));
 
 /* Sightings. */
 
+test('how many are ready is one text as well, because a column of kubectl cannot join two fields', () => {
+  const readiness = (desired: number, ready: number): string | undefined =>
+    sightingsOf(aFix(), first, workloadHealth({ desired, ready, settled: true }, [], 0), own).readiness;
+  assert.deepEqual([readiness(3, 2), readiness(3, 0), readiness(0, 0)], ['2/3', '0/3', '']);
+});
+
 const told = aQuotaFix();
 const sightings = { count: 1, lastSeen: '2026-11-16T03:12:00Z' };
 test('sightings never count backwards and forget nobody', () => {

@@ -38,7 +38,7 @@ test('a Remediation is named and shown as people type and read it', () => {
   assert.deepEqual(definitions[0]!.spec.names.shortNames, ['fix', 'rem']);
   assert.deepEqual(remediation.subresources, { status: {} });
   const columns = remediation.additionalPrinterColumns.map(({ name }) => name);
-  assert.deepEqual(columns, ['TYPE', 'TARGET', 'PHASE', 'APPROVAL', 'BY', 'AGE']);
+  assert.deepEqual(columns, ['CLASS', 'SEVERITY', 'TARGET', 'ACTION', 'PHASE', 'READY', 'BY', 'AGE']);
 });
 
 for (const { metadata, spec } of definitions) {

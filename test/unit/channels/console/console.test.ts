@@ -57,6 +57,7 @@ test('a card is printed in 80 columns, and typing a approves it', async () => {
       place,
       message: id,
       data: message.cards[0]!.buttons[0]![0]!.data,
+      ours: true,
     },
   ]);
   await stop();

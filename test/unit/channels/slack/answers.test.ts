@@ -90,3 +90,15 @@ for (const fault of [{ status: 503, body: '' }, 'hang up'] as const)
     fake.slash('status');
     await until('the answer', () => fake.ephemerals.length === 1);
   });
+
+test('what could not be shown is known to be unseen', async (t) => {
+  const { fake, run } = await aChannel(t);
+  let unseen = 0;
+  await run(async () => ({ ...shows, onUnseen: () => void unseen++ }));
+  fake.press('d:data', { message: '2.2' });
+  await until('the answer', () => fake.ephemerals.length === 1);
+  assert.equal(unseen, 0);
+  for (let n = 0; n < 3; n++) fake.fail('chat.postEphemeral', 'hang up');
+  fake.press('d:other', { message: '2.2' });
+  await until('what nobody saw', () => unseen === 1);
+});

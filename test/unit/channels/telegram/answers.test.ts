@@ -78,3 +78,21 @@ test('an answer is tried again when Telegram asks to wait, and given up when it 
   await until(() => lines.length === 1);
   assert.deepEqual(lines[0]!.message, 'command not answered');
 });
+
+test('what could not be shown is known to be unseen, for a press and for a command', async (t) => {
+  const { fake, channel, run, said } = await aChannel(t);
+  const message = Number(await channel.post(place, card));
+  let unseen = 0;
+  const answer: Answer = { ...shows, onUnseen: () => void unseen++ };
+  run(async () => answer, { onCommand: async () => answer });
+  fake.press('d:data', { message });
+  await until(() => fake.messages().length === 2);
+  assert.equal(unseen, 0);
+  for (let n = 0; n < 3; n++) fake.fail('sendMessage', 'hang up');
+  fake.press('d:data', { message });
+  await until(() => said().includes('press not answered'));
+  for (let n = 0; n < 3; n++) fake.fail('sendMessage', 'hang up');
+  fake.write('/approve');
+  await until(() => said().includes('command not answered'));
+  assert.equal(unseen, 2);
+});

@@ -152,6 +152,7 @@ test('the answer to a press is shown at once however much happens in the chat, a
     by: 'telegram:123456789',
     name: 'Ada',
     untilMs: desk.clock.now() + 30_000,
+    shown: '',
     channel: 'telegram',
     notice,
   });

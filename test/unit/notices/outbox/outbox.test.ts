@@ -259,10 +259,10 @@ test('the question "really?" swaps the buttons at once and is taken back after 3
     untilMs: desk.clock.now() + 30_000,
     channel: 'telegram',
   } as const;
-  confirms.arm(aFix().metadata.uid, { ...asked, notice: 'another' });
+  confirms.arm(aFix().metadata.uid, { ...asked, notice: 'another', shown: '' });
   await desk.clock.advance(100);
   assert.equal(desk.edits().length, 0, 'it was asked on another message');
-  confirms.arm(aFix().metadata.uid, { ...asked, notice: desk.server.all()[0]!.metadata.name });
+  confirms.arm(aFix().metadata.uid, { ...asked, notice: desk.server.all()[0]!.metadata.name, shown: '' });
   await desk.clock.advance(100);
   assert.equal(desk.edits().length, 1);
   await desk.clock.advance(30_000);

@@ -44,6 +44,7 @@ test('critical incidents go first, and the question to a presser before all', as
     channel: 'telegram',
     untilMs: desk.clock.now() + 30_000,
     notice: name,
+    shown: '',
   });
   await desk.clock.advance(1_000);
   assert.deepEqual(desk.vendor.turns.splice(0), ['press']);

@@ -208,9 +208,11 @@ describe('which system messages are due', () => {
   }
   const clockOf = (time: string): string => time.slice(11, 16);
   const words = (about: NoticeSubject): string =>
-    about.what !== 'unseen'
-      ? `${about.what} ${clockOf(about.from)}-${about.until ? clockOf(about.until) : ''}`
-      : `unseen ${about.namespace ?? 'all'} ${about.parts.map(({ kind, from, until }) => `${kind} ${clockOf(from)}-${until ? clockOf(until) : ''}`).join(' ')}`;
+    about.what === 'hello'
+      ? `hello ${about.watches.join()}`
+      : about.what !== 'unseen'
+        ? `${about.what} ${clockOf(about.from)}-${about.until ? clockOf(about.until) : ''}`
+        : `unseen ${about.namespace ?? 'all'} ${about.parts.map(({ kind, from, until }) => `${kind} ${clockOf(from)}-${until ? clockOf(until) : ''}`).join(' ')}`;
 
   const open = aNoticeAbout(unseen([['Pod', '04:02:00']], 'shop'), { chat: '-100900', thread: '17' });
   const over = (until: string) =>
