@@ -162,7 +162,7 @@ export async function readClaim(
   };
 }
 
-/** Such a claim has the name of its template before that of its pod. */
+/** A claim of a StatefulSet is named after its template and its pod, in this order. */
 const isMadeFor = (claim: string, { metadata }: KubeObject): boolean =>
   controllerOf(metadata)?.kind === 'StatefulSet' && claim.endsWith(`-${metadata.name}`);
 
