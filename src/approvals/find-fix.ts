@@ -1,7 +1,7 @@
 import type { Answer, ChannelName, Command, CommandHint, Interaction, Place } from '../channels/channel.ts';
 import type { Config } from '../config/schema.ts';
 import type { Mute } from '../kube/mutes.ts';
-import type { Notice } from '../kube/notice.ts';
+import { isCard, type Notice } from '../kube/notice.ts';
 import { type Remediation, replacedIn } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inOrder, isSettled } from '../notices/cards/head.ts';
@@ -194,14 +194,14 @@ export function cardOf(command: Command, fix: Remediation, deps: CommandDeps): N
   const isHere = ({ spec, status }: Notice): boolean =>
     spec.channel === channel && spec.chat === place.chat && status?.message !== undefined;
   const all = deps.noticesWith(fix.metadata.uid).filter(isHere);
-  const cards = all.filter(({ spec }) => spec.form !== 'reminder');
+  const cards = all.filter(isCard);
   const replied = cardRepliedTo(command, deps)?.metadata.name;
   return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
 }
 
 /** Whether the card on the phone shows the current state: it is all that a person who writes "approve" can go by. */
 export function isUpToDate(card: Notice, deps: CommandDeps): boolean {
-  if (card.spec.form === 'reminder') return false; // never edited, and it does not show what would be done
+  if (!isCard(card)) return false; // it does not show what would be done
   const { clock, current, timeZone, confirms, fixes, ownNamespace: namespace } = deps;
   const uids = new Set(card.spec.members.map(({ uid }) => uid));
   const members = fixes().filter(({ metadata }) => uids.has(metadata.uid));

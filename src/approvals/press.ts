@@ -1,7 +1,7 @@
 import type { Answer, ChannelName, Interaction, Place, Press } from '../channels/channel.ts';
 import type { Approver } from '../config/schema.ts';
 import { ApiError } from '../kube/api.ts';
-import type { Notice } from '../kube/notice.ts';
+import { isCard, type Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { inTime } from '../lib/clock.ts';
 import { RetryLater } from '../lib/errors.ts';
@@ -123,13 +123,13 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     return { press, payload, fix, notice, armed, isUnwatched, config, nowMs, timeZone: deps.timeZone };
   }
 
-  /** A message shown as an answer counts like the card, if that is in the same chat. A reminder has no buttons. */
+  /** A message shown as an answer counts like the card, if that is in the same chat. A press on a reminder is about that. */
   function noticeOf({ channel, place, message, ours }: Press, uid: string): Notice | undefined {
     const own = deps.noticeAt(channel, place, message);
     const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
     if (!ours || (own && isAbout(own))) return own;
     const here = deps.noticesWith(uid).filter(({ spec }) => spec.channel === channel && spec.chat === place.chat);
-    return here.find(({ spec }) => spec.form !== 'reminder') ?? here[0];
+    return here.find(isCard) ?? here[0];
   }
 
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hashOf } from '../lib/hash.ts';
 import { slackChannel, slackUser, telegramChat, telegramUser } from './chat-ids.ts';
 import { addIssue, duration, oneOf, text } from './fields.ts';
 
@@ -13,6 +14,12 @@ export interface EscalationStep {
   slack?: { channel: string; mention: string[] };
   webhook?: WebhookTarget;
 }
+
+/** Names a webhook without naming its address: its files are what the configuration knows. */
+export const webhookId = (target: WebhookTarget): string => `${target.format}-${hashOf(target, 12)}`;
+
+export const webhooksIn = (steps: readonly EscalationStep[]): WebhookTarget[] =>
+  steps.flatMap(({ webhook: target }) => target ?? []);
 
 const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null;
 

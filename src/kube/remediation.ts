@@ -223,7 +223,7 @@ export function latestIn(fixes: readonly Remediation[]): (fix: Remediation) => R
   const byUid = new Map(fixes.map((fix) => [fix.metadata.uid, fix]));
   return (fix) => {
     let last = fix;
-    for (const passed = new Set<string>(); !passed.has(last.metadata.uid); ) {
+    for (const passed = new Set<string>(); !passed.has(last.metadata.uid);) {
       passed.add(last.metadata.uid);
       last = byUid.get(next.get(last.metadata.uid) ?? '') ?? last;
     }

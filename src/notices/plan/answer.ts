@@ -85,9 +85,8 @@ export const isCriticalAndUnanswered = (fix: Remediation, nowMs: number, before?
   severityOf(fix) === 'critical' && isUnanswered(fix, nowMs, before);
 
 /**
- * Pure. Since when nobody has answered it: since it was posted, since its fix failed, or since the last answer ended.
+ * Pure. Since when nobody has answered it: since it was posted (`startMs`), since its fix failed, or since the last answer
+ * ended.
  */
-export function unansweredSinceMs(fix: Remediation, postedMs: number, before?: Before): number {
-  const firstMs = Math.max(postedMs, Date.parse(fix.metadata.creationTimestamp) || postedMs);
-  return Math.max(firstMs, failedAtMs(fix) ?? firstMs, quietUntilMs(fix, before) ?? firstMs);
-}
+export const unansweredSinceMs = (fix: Remediation, startMs: number, before?: Before): number =>
+  Math.max(startMs, failedAtMs(fix) ?? startMs, quietUntilMs(fix, before) ?? startMs);

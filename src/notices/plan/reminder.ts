@@ -160,10 +160,11 @@ interface History extends ReminderFacts {
 
 function nextFor(fix: Remediation, history: History): Next | undefined {
   const { postedMs, recorded, before, nowMs } = history;
-  const sinceMs = unansweredSinceMs(fix, postedMs, before);
+  const startMs = Math.max(postedMs, Date.parse(fix.metadata.creationTimestamp) || 0);
+  const sinceMs = unansweredSinceMs(fix, startMs, before);
   const own = recorded.filter(({ uids }) => uids.has(fix.metadata.uid));
   const repliesMs = own.flatMap((one) => (one.postedMs !== undefined && one.postedMs >= sinceMs ? [one.postedMs] : []));
-  const isPostItself = sinceMs <= Math.max(postedMs, Date.parse(fix.metadata.creationTimestamp) || 0);
+  const isPostItself = sinceMs === startMs;
   if (isPostItself || repliesMs.length > 0) return afterGap(fix, { sinceMs, repliesMs, isPostItself }, history);
   // The last answer is over, or the fix came to nothing: that is brought up at once, and the gaps begin anew.
   const kind = whyAnew(fix, own, { sinceMs, postedMs });
@@ -211,12 +212,7 @@ function aboutOne(card: Notice, { fix, kind }: Next): Reminder[] {
 }
 
 /** One reminder for all that nobody has answered: the whole message is brought up, so their gaps go on together. */
-function aboutAll(
-  card: Notice,
-  planned: readonly Next[],
-  recorded: readonly Recorded[],
-  nowMs: number,
-): Reminder[] {
+function aboutAll(card: Notice, planned: readonly Next[], recorded: readonly Recorded[], nowMs: number): Reminder[] {
   const waiting = planned.filter(({ kind, sinceMs }) => isOfMessage(kind) && sinceMs <= nowMs);
   const due = waiting.filter(({ atMs }) => atMs <= nowMs);
   // It is sent as soon as it can be, and then shows what is so at that moment: one is enough.
