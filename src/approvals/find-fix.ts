@@ -2,7 +2,7 @@ import type { Answer, ChannelName, Command, CommandHint, Interaction, Place } fr
 import type { Config } from '../config/schema.ts';
 import type { Mute } from '../kube/mutes.ts';
 import { isCard, type Notice } from '../kube/notice.ts';
-import { type Remediation, replacedIn } from '../kube/remediation.ts';
+import { isBroken, type Remediation, replacedIn } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inOrder, isSettled } from '../notices/cards/head.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
@@ -59,7 +59,7 @@ function postedHere({ channel, place }: Command, { fixes, current, noticesWith }
 }
 
 export const openHere = (command: Command, deps: CommandDeps): Remediation[] =>
-  postedHere(command, deps).filter((fix) => !isSettled(fix));
+  postedHere(command, deps).filter((fix) => !isSettled(fix) || isBroken(fix));
 
 type Found = { ok: true; fix: Remediation; rest: string[] } | Refusal;
 

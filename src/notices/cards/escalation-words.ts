@@ -7,7 +7,7 @@ import { inOrder } from './head.ts';
 import type { Alert, AlertedIncident, Mention, Message } from './message.ts';
 import { answerOf, composeAnswered, stillBroken } from './reminder-words.ts';
 
-/** What an escalation shows besides its incidents. */
+/** An escalation shows this besides its incidents. */
 export interface EscalationFrame {
   /** The same in all its events. */
   id: string;

@@ -58,7 +58,7 @@ export interface EscalationFacts {
   isMuted(fix: Remediation): boolean;
 }
 
-/** What goes to a target. */
+/** One message to a target. */
 export interface Escalating {
   target: EscalationTarget;
   members: Remediation[];

@@ -569,7 +569,10 @@ test('the example loads', () => assert.equal(loaded(text).cluster, 'prod-eu'));
 
 test('where there is a default the example shows it', () => {
   const { cluster, namespaces, ignore, classes, extraReasons, escalation, approval, channels, ...rest } = loaded(text);
-  assert(cluster && escalation.length > 0 && ignore.length > 0 && Object.keys(classes).length > 0, 'the example has examples');
+  assert(
+    cluster && escalation.length > 0 && ignore.length > 0 && Object.keys(classes).length > 0,
+    'the example has examples',
+  );
   const defaults = loaded(minimal);
   for (const [key, value] of Object.entries(rest)) assert.deepEqual(value, defaults[key as keyof typeof rest], key);
   assert.deepEqual({ ...approval, approvers: [] }, defaults.approval);
