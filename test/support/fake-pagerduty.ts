@@ -57,6 +57,8 @@ export function mistakesIn(event: Fields): string[] {
 export async function fakePagerDuty() {
   const accepted: PagerDutyEvent[] = [];
   const refused: string[] = [];
+  /** The next requests are answered with these codes, whatever they ask. */
+  const trouble: number[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
@@ -66,6 +68,8 @@ export async function fakePagerDuty() {
       refused.push(...errors);
       reply(code, { status: 'invalid event', message: 'Event object is invalid', errors });
     };
+    const code = trouble.shift();
+    if (code !== undefined) return void response.writeHead(code, { location: '/elsewhere' }).end();
     if (request.method !== 'POST' || request.url !== '/v2/enqueue') return refuse(404, ['no such endpoint']);
     if (!/^application\/json/.test(request.headers['content-type'] ?? '')) return refuse(400, ['no JSON']);
     if (Buffer.byteLength(body) > mostBytes) return refuse(413, ['too large']);
@@ -84,6 +88,7 @@ export async function fakePagerDuty() {
     url: `http://127.0.0.1:${port}/v2/enqueue`,
     accepted,
     refused,
+    trouble,
     async close(): Promise<void> {
       server.closeAllConnections();
       server.close();

@@ -62,7 +62,7 @@ describe('nobody answers something critical', { concurrency: 3 }, () => {
       !world.phone.messages[2]!.message.cards.some(({ buttons }) => buttons.length > 0),
       'answered: no buttons',
     );
-    await listen(300);
+    await listen(284);
     near([0, 10, 30, 90, 150, 276]);
     assert.match(headlineOf(world, 5), /^checkout is still down, .* Ada is on it since \d\d:\d\d\.$/);
   });
