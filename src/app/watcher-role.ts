@@ -23,6 +23,7 @@ import { createOwnerResolver } from '../kube/owners.ts';
 import { isCleared, isKeyedHere, type Remediation } from '../kube/remediation.ts';
 import { createStore, hearing, onlyOf } from '../kube/store.ts';
 import { messageOf } from '../lib/errors.ts';
+import { createEscalations } from '../notices/outbox/escalation-writer.ts';
 import { createOutbox } from '../notices/outbox/outbox.ts';
 import { createReminders } from '../notices/outbox/reminder-writer.ts';
 import { createSelfWatch } from '../notices/outbox/self-watch.ts';
@@ -70,6 +71,8 @@ export function createWatcherRole(ground: Ground): Role {
     ground.ledger ?? createLedger({ clock, count: (outcome, times) => metrics.signals.inc({ outcome }, times) });
   const mutes = createMutes({ api, clock, log, namespace: ownNamespace });
   const muted = (): string[] => mutes.active().map(({ glob }) => glob);
+  const isMutedNow = ({ metadata, spec }: Remediation): boolean =>
+    isMuted(muted(), { namespace: metadata.namespace ?? '', name: spec.incident.object.name });
   const reader = createSharedEvents(api, clock);
   const reach: Reach = {
     get scopes() {
@@ -122,7 +125,10 @@ export function createWatcherRole(ground: Ground): Role {
       use: channelRegistry.use,
       /** The chats by the ids that they have now: a group that became a supergroup has another. */
       current: () => whereChatsAre(ground.current(), channels()),
-      remind: () => reminders.refresh(),
+      remind() {
+        reminders.refresh();
+        escalations.refresh();
+      },
     };
     const mine = leading;
     term.signal.addEventListener('abort', () => void (leading = leading === mine ? undefined : leading), {
@@ -175,8 +181,19 @@ export function createWatcherRole(ground: Ground): Role {
       fixes,
       notices: ownNotices,
       namespace: ownNamespace,
-      isMuted: ({ metadata, spec }) =>
-        isMuted(muted(), { namespace: metadata.namespace ?? '', name: spec.incident.object.name }),
+      isMuted: isMutedNow,
+      signal: term.signal,
+    });
+    const escalations = createEscalations({
+      api: own,
+      clock,
+      log,
+      current,
+      channels,
+      fixes,
+      notices: ownNotices,
+      namespace: ownNamespace,
+      isMuted: isMutedNow,
       signal: term.signal,
     });
     const selfWatch = createSelfWatch({
@@ -258,11 +275,14 @@ export function createWatcherRole(ground: Ground): Role {
     ground.fixes.store.subscribe(hearing<Remediation>(isOurs, reminders.listener), term.signal);
     notices.subscribe(outbox.listeners.notices, term.signal);
     notices.subscribe(reminders.listener, term.signal);
+    ground.fixes.store.subscribe(hearing<Remediation>(isOurs, escalations.listener), term.signal);
+    notices.subscribe(escalations.listener, term.signal);
     notices.subscribe(selfWatch.listener, term.signal);
     // A press made while we were down must find its card: nothing is received before everything is listed.
     const caughtUp = catchUp().then(() => {
       outbox.refresh();
       reminders.refresh();
+      escalations.refresh();
     });
     const listed = Promise.all([ground.fixes.feed.listed, noticeFeed.listed, caughtUp]);
     channelRegistry.start(handlers, listed);

@@ -2,7 +2,7 @@ import type { Answer, ChannelName, Command, CommandHint, Interaction, Place } fr
 import type { Config } from '../config/schema.ts';
 import { isWatched } from '../config/selection.ts';
 import type { Mute } from '../kube/mutes.ts';
-import type { Notice } from '../kube/notice.ts';
+import { isCard, type Notice } from '../kube/notice.ts';
 import { isBroken, type Remediation, replacedIn, shortIdOf } from '../kube/remediation.ts';
 import type { Clock } from '../lib/clock.ts';
 import { naturalOrder } from '../lib/text.ts';
@@ -222,7 +222,7 @@ export function cardOf(command: Command, fix: Remediation, deps: CommandDeps): N
   const isHere = ({ spec, status }: Notice): boolean =>
     spec.channel === channel && spec.chat === place.chat && status?.message !== undefined;
   const all = deps.noticesWith(fix.metadata.uid).filter(isHere);
-  const cards = all.filter(({ spec }) => spec.form !== 'reminder');
+  const cards = all.filter(isCard);
   const replied = cardRepliedTo(command, deps)?.metadata.name;
   return cards.find(({ metadata }) => metadata.name === replied) ?? cards[0] ?? all[0];
 }

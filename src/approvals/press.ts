@@ -1,7 +1,7 @@
 import type { Answer, ChannelName, Interaction, Place, Press } from '../channels/channel.ts';
 import type { Approver } from '../config/schema.ts';
 import { ApiError } from '../kube/api.ts';
-import type { Notice } from '../kube/notice.ts';
+import { isCard, type Notice } from '../kube/notice.ts';
 import type { Remediation } from '../kube/remediation.ts';
 import { inTime } from '../lib/clock.ts';
 import { RetryLater } from '../lib/errors.ts';
@@ -169,7 +169,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     });
   }
 
-  /** A message shown as an answer counts like the card, if that is in the same chat. A reminder has no buttons. */
+  /** A message shown as an answer counts like the card, if that is in the same chat. A press on a reminder is about that. */
   function noticeOf(
     { channel, place, message, ours }: Press,
     uid: string,
@@ -178,7 +178,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const isAbout = ({ spec }: Notice): boolean => spec.members.some((member) => member.uid === uid);
     if (!ours || (own && isAbout(own))) return { notice: own, isOnNotice: true };
     const here = deps.noticesWith(uid).filter(({ spec }) => spec.channel === channel && spec.chat === place.chat);
-    return { notice: here.find(({ spec }) => spec.form !== 'reminder') ?? here[0], isOnNotice: false };
+    return { notice: here.find(isCard) ?? here[0], isOnNotice: false };
   }
 
   const rbacAllows = async (entry: Approver | undefined, fix: Remediation): Promise<boolean> =>

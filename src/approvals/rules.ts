@@ -5,6 +5,7 @@ import type { Notice, NoticeSpec } from '../kube/notice.ts';
 import {
   conditionOf,
   expiresAtMs,
+  isBroken,
   isCleared,
   isProposedByProgram,
   isTrue,
@@ -14,7 +15,7 @@ import {
 import { spokenDuration } from '../lib/duration.ts';
 import type { Question } from '../notices/cards/card-context.ts';
 import { withoutReplaced } from '../notices/cards/compose.ts';
-import { howItEnded, isSettled, isUnattended, mayBeProposedAgain } from '../notices/cards/head.ts';
+import { howItEnded, mayBeProposedAgain } from '../notices/cards/head.ts';
 import { areOnePerson, entriesOf, nameOf } from '../notices/cards/people.ts';
 import { timesIn } from '../notices/cards/times.ts';
 import { isShown, type Payload } from '../notices/payload.ts';
@@ -171,6 +172,7 @@ const vendors: Readonly<Record<ChannelName, string>> = {
   telegram: 'Telegram',
   slack: 'Slack',
   console: 'the terminal',
+  webhook: 'a webhook',
 };
 
 export const wasAsked: Rule = ({ fix, payload, armed, press, config }) => {
@@ -183,11 +185,9 @@ export const wasAsked: Rule = ({ fix, payload, armed, press, config }) => {
   return armed.shown === payload.shown ? undefined : hasChanged(fix);
 };
 
-/** A settled incident needs nobody. One that failed or expired is not over for people. */
+/** Whatever became of the proposal, somebody is needed as long as it is broken. */
 export const needsSomebodyStill: Rule = ({ fix }) =>
-  isSettled(fix) && !isUnattended(fix)
-    ? refuse('AlreadyOver', 'This is over; there is nothing to do any more.')
-    : undefined;
+  isBroken(fix) ? undefined : refuse('AlreadyOver', 'This is over; there is nothing to do any more.');
 
 /** Only those that nobody decided, or that failed, while still broken. */
 export const mayBeRepeated: Rule = ({ fix }) => {

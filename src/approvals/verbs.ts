@@ -8,6 +8,8 @@ import { type AskForPage, pagesOf } from '../kube/bounds.ts';
 import {
   type Again,
   acknowledgedBy,
+  acknowledgedUntil,
+  acknowledgedUntilMs,
   type Approval,
   type Remediation,
   snoozedUntil,
@@ -23,6 +25,7 @@ import { nameOf } from '../notices/cards/people.ts';
 import { composeQuestion } from '../notices/cards/question.ts';
 import { timesIn } from '../notices/cards/times.ts';
 import { contextFor } from '../notices/outbox/notice-body.ts';
+import { answerMs } from '../notices/plan/answer.ts';
 import { type Payload, shownHash, type Verb as Letter } from '../notices/payload.ts';
 import type { Confirms } from './confirms.ts';
 import * as must from './rules.ts';
@@ -161,15 +164,18 @@ async function readEvents(api: Pick<Api, 'page'>, { metadata, spec }: Remediatio
     .slice(0, mostEvents);
 }
 
-/** "I'm on it": everybody sees who, and nobody is reminded any more. The next person who presses it takes over. */
+/** "I'm on it": everybody sees who, and nobody is reminded for a while. The next person who presses it takes over. */
 const acknowledge: Verb = {
   rules: [...byWhoMayDecide, needsSomebodyStill],
   async act({ press, fix }, desk) {
     const before = whoIsOnIt(fix);
-    if (before === press.by) return refuse('AlreadyDecided', 'You are on it already.');
-    const from = before ? ` from ${nameOf(desk.current(), before)}` : '';
-    const say = from ? `You took this over${from}.` : 'You are on it; nobody is reminded any more.';
-    return record(fix, { annotations: { [acknowledgedBy]: press.by } }, desk, {
+    const nowMs = desk.clock.now();
+    const isQuiet = (acknowledgedUntilMs(fix) ?? 0) > nowMs;
+    if (before === press.by && isQuiet) return refuse('AlreadyDecided', 'You are on it already.');
+    const from = before && before !== press.by ? ` from ${nameOf(desk.current(), before)}` : '';
+    const say = from ? `You took this over${from}.` : 'You are on it; nobody is reminded for two hours.';
+    const annotations = { [acknowledgedBy]: press.by, [acknowledgedUntil]: iso(nowMs + answerMs) };
+    return record(fix, { annotations }, desk, {
       ok: true,
       decision: 'Acknowledged',
       say,

@@ -1,7 +1,7 @@
 import { RetryLater } from '../lib/errors.ts';
 import type { Message } from '../notices/cards/message.ts';
 
-export type ChannelName = 'telegram' | 'slack' | 'console';
+export type ChannelName = 'telegram' | 'slack' | 'console' | 'webhook';
 
 export interface Place {
   chat: string;

@@ -1,3 +1,4 @@
+import { type WebhookTarget, webhooksIn } from '../config/escalation-schema.ts';
 import { readToken } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -7,11 +8,15 @@ import type { Channel, ChannelName } from './channel.ts';
 
 export type Channels = ReadonlyMap<ChannelName, Channel>;
 
-/** The settings that a channel is built from. Chats, routes and tokens are read at each use. */
-const madeOf = ({ telegram, slack, console }: Config['channels']): Record<ChannelName, unknown> => ({
+/**
+ * The settings that a channel is built from; undefined without that channel. Chats, routes, tokens and webhooks are read
+ * at each use.
+ */
+const madeOf = ({ channels: { telegram, slack, console }, escalation }: Config): Record<ChannelName, unknown> => ({
   telegram: telegram?.apiRoot,
   slack: slack?.apiUrl,
   console: console && true,
+  webhook: webhooksIn(escalation).length > 0 ? true : undefined,
 });
 
 /** The channels that the new configuration names: the same ones where nothing changed for them, new ones otherwise. */
@@ -21,11 +26,12 @@ export async function rebuildChannels(
   now: Config,
   make: (config: Config) => Promise<Channels>,
 ): Promise<Channels> {
-  const [was, is] = [madeOf(before.channels), madeOf(now.channels)];
+  const [was, is] = [madeOf(before), madeOf(now)];
   const isKept = (name: ChannelName): boolean => running.has(name) && sameValue(was[name], is[name]);
   const fresh = Object.entries(now.channels).filter(([name]) => !isKept(name as ChannelName));
-  const made = await make({ ...now, channels: Object.fromEntries(fresh) });
-  const kept = [...running].filter(([name]) => now.channels[name] !== undefined && isKept(name));
+  const escalation = isKept('webhook') ? [] : now.escalation;
+  const made = await make({ ...now, channels: Object.fromEntries(fresh), escalation });
+  const kept = [...running].filter(([name]) => is[name] !== undefined && isKept(name));
   return new Map([...kept, ...made]);
 }
 
@@ -33,6 +39,8 @@ interface ChannelsDeps {
   config: Config;
   /** The chats in the current configuration, which may change later. */
   chatsOf: (channel: ChannelName) => readonly string[];
+  /** The webhooks in the current configuration. */
+  webhooks: () => readonly WebhookTarget[];
   clock: Clock;
   log: Log;
   /** The user of our own credentials: a press on the console is theirs. */
@@ -44,6 +52,7 @@ interface ChannelsDeps {
 export async function createChannels({
   config,
   chatsOf,
+  webhooks,
   clock,
   log,
   identity,
@@ -69,6 +78,10 @@ export async function createChannels({
     // A ServiceAccount is not a person: it may show a card, but not decide on it.
     const by = identity.startsWith('system:serviceaccount:') ? undefined : identity;
     channels.set('console', createConsole({ input: process.stdin, output: process.stdout, by, log }));
+  }
+  if (webhooksIn(config.escalation).length > 0) {
+    const { createWebhook } = await import('./webhook/webhook.ts');
+    channels.set('webhook', createWebhook({ targets: webhooks, clock }));
   }
   return channels;
 }

@@ -4,6 +4,7 @@ import { runTapfix } from '../app/app.ts';
 import { type Channels, createChannels } from '../channels/channels.ts';
 import { readText } from '../config/config-file.ts';
 import { exampleIdsIn } from '../config/example-ids.ts';
+import { webhooksIn } from '../config/escalation-schema.ts';
 import { configIn } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { createLedger } from '../incidents/ledger.ts';
@@ -117,6 +118,7 @@ export async function runRun({ configFile, role, context }: RunOptions, io: Pick
         : createChannels({
             config: wanted,
             chatsOf: (channel) => chatsOf(follow.current(), channel),
+            webhooks: () => webhooksIn(follow.current().escalation),
             clock,
             log,
             identity,

@@ -79,10 +79,10 @@ export const oneOf = <const T extends string>(known: readonly T[]) =>
     return { wrong: `${JSON.stringify(value.slice(0, 60))} is not known`, hint: didYouMean(value, known) };
   });
 
-/** Every value with limits has a default as well. */
-const beyond = (min: string, max: string, value: string, isTooLittle: boolean): Wrong => ({
+/** Almost every value with limits has a default as well. */
+const beyond = (min: string, max: string, value: string, isTooLittle: boolean, isRequired = false): Wrong => ({
   wrong: `must be between ${min} and ${max}, not ${value}`,
-  hint: `${isTooLittle ? `${min} at least` : `${max} at most`}; without the key it has its default`,
+  hint: `${isTooLittle ? `${min} at least` : `${max} at most`}${isRequired ? '' : '; without the key it has its default'}`,
 });
 
 export const whole = (min: number, max: number) =>
@@ -113,14 +113,15 @@ const noWholeMinutes = (ms: number): Wrong => ({
 });
 
 /** "30m" in the file, milliseconds after loading. */
-export const duration = (min: string, max: string, options: { wholeMinutes?: boolean } = {}) =>
+export const duration = (min: string, max: string, options: { wholeMinutes?: boolean; required?: boolean } = {}) =>
   field<number>((value) => {
     const hint = 'a number with its unit, such as 30s, 5m or 1h30m';
     if (typeof value !== 'string') return { wrong: `must be a duration, not ${kindOf(value)}`, hint };
     const ms = parseDuration(value);
     if (ms === undefined) return { wrong: `${JSON.stringify(value.slice(0, 60))} is not a duration`, hint };
     const isTooLittle = ms < parseDuration(min)!;
-    if (isTooLittle || ms > parseDuration(max)!) return beyond(min, max, humanDuration(ms), isTooLittle);
+    if (isTooLittle || ms > parseDuration(max)!)
+      return beyond(min, max, humanDuration(ms), isTooLittle, options.required);
     return options.wholeMinutes && ms % minute !== 0 ? noWholeMinutes(ms) : ms;
   });
 

@@ -24,12 +24,14 @@ export function humanDuration(ms: number): string {
  * The configuration as its file would look with every default written out; it loads to the same configuration again.
  */
 export function humanConfig(config: Config): object {
-  const { classes, extraReasons, notices, approval, recovery, channels, heartbeat, leaderElection } = config;
+  const { classes, extraReasons, notices, escalation, approval, recovery, channels, heartbeat, leaderElection } =
+    config;
   return {
     ...config,
     classes: Object.fromEntries(Object.entries(classes).map(([name, rule]) => [name, withHumanFor(rule)])),
     extraReasons: extraReasons.map(withHumanFor),
-    notices: { ...notices, coalesce: humanDuration(notices.coalesce), reminder: humanDuration(notices.reminder) },
+    notices: humanNotices(notices),
+    escalation: escalation.map((step) => ({ ...step, after: humanDuration(step.after) })),
     approval: { ...approval, ttl: humanDuration(approval.ttl) },
     recovery: { stableFor: humanDuration(recovery.stableFor), timeout: humanDuration(recovery.timeout) },
     retention: humanDuration(config.retention),
@@ -41,6 +43,13 @@ export function humanConfig(config: Config): object {
     },
     heartbeat: { ...heartbeat, every: humanDuration(heartbeat.every) },
   };
+}
+
+/** One of the two keys for reminders, as in the file. */
+function humanNotices({ coalesce, reminders, reminder, ...others }: Config['notices']): object {
+  const own =
+    reminder === undefined ? { reminders: reminders.map(humanDuration) } : { reminder: humanDuration(reminder) };
+  return { ...others, coalesce: humanDuration(coalesce), ...own };
 }
 
 const withHumanFor = <T extends { for?: number }>(rule: T): object =>

@@ -12,9 +12,10 @@ import {
   text,
   url,
   whole,
-  type Wrong,
   yesOrNo,
 } from './fields.ts';
+import { slackChannel, slackUser, telegramChat, telegramUser } from './chat-ids.ts';
+import { escalation, type EscalationStep, reportUnreachable } from './escalation-schema.ts';
 
 /** The closed lists of words that a configuration may use. */
 export const classNames = [
@@ -59,26 +60,6 @@ const namespaces = z
   })
   // If the whole group is missing, the reported problem is the missing key in it.
   .prefault({} as { include: string[] });
-
-const telegramUser = z.unknown().transform((value, context): number => {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  addIssue(context, whyNoPerson(value));
-  return z.NEVER;
-});
-
-function whyNoPerson(value: unknown): Wrong {
-  if (typeof value === 'number')
-    return { wrong: "must be a person's id, a positive number", hint: "a negative one is a group's" };
-  const quoted = typeof value === 'string' && /^\d+$/.test(value);
-  const hint = quoted ? 'without quotes' : 'the numeric id, not the @name; @userinfobot tells each person theirs';
-  return { wrong: 'must be a number', hint };
-}
-
-const slackUser = text(
-  'a Slack member id such as U012AB3CD',
-  /^[UW][A-Z0-9]{2,}$/,
-  'the member id, not the @name: profile, then "Copy member ID"',
-);
 
 const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null };
 
@@ -136,14 +117,6 @@ const approval = z
   })
   .prefault({});
 
-/** Telegram's ids have at most 52 bits, so 16 digits: https://core.telegram.org/bots/api#chat */
-const telegramChat = numericId(
-  'a Telegram chat id such as -1001234567890',
-  /^-?[1-9]\d{0,15}$/,
-  'a whole number of at most 16 digits, not the @name: Telegram names chats by number when a button is pressed; groups have negative ids',
-  'such as chat: -1001234567890',
-);
-
 const telegramThread = numericId(
   'the number of a topic',
   /^[1-9]\d{0,15}$/,
@@ -163,13 +136,6 @@ const telegramRoute = z
         hint: 'such as chat: -1001234567890, or thread: 7 for a topic of the main chat',
       });
   });
-
-const slackChannel = text(
-  'a Slack channel id such as C0123456789',
-  /^[CGD][A-Z0-9]{2,}$/,
-  'the id, not the #name: it is at the bottom of the channel\'s "About" tab',
-  'such as channel: C0123456789',
-);
 
 const telegram = z
   .strictObject({
@@ -307,6 +273,48 @@ function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context:
   }
 }
 
+const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null;
+
+/** The gaps between a message that nobody answers and its reminders; the last one repeats. */
+const usualReminders = [600_000, 1_800_000, 3_600_000];
+/** More of them would be a calendar. */
+const mostReminders = 10;
+
+const reminders = z.array(duration('1s', '24h')).superRefine((gaps, context) => {
+  if (gaps.length > mostReminders)
+    addIssue(context, { wrong: `must not list more than ${mostReminders}`, hint: 'the last one repeats' });
+});
+
+const notices = z
+  .strictObject({
+    coalesce: duration('0s', '60s').prefault('5s'),
+    maxPerMinute: whole(1, 20).prefault(4),
+    storm: z.strictObject({ incidents: whole(1, 1000).prefault(10) }).prefault({}),
+    reminders: reminders.optional(),
+    /** The key of earlier versions: one reminder, or none. */
+    reminder: duration('0s', '24h').optional(),
+  })
+  .superRefine(
+    (given, context) => {
+      if (given.reminder !== undefined && given.reminders !== undefined)
+        addIssue(
+          context,
+          {
+            wrong: 'cannot stand beside notices.reminders, which replaces it',
+            hint: 'keep reminders: [10m, 30m, 1h] for reminders that go on, or reminder: 10m for a single one',
+          },
+          ['reminder'],
+        );
+    },
+    { when: isObject },
+  )
+  .transform(({ reminders: gaps, reminder, ...others }) =>
+    reminder === undefined
+      ? { ...others, reminders: gaps ?? usualReminders }
+      : { ...others, reminders: reminder === 0 ? [] : [reminder], reminder },
+  )
+  .prefault({});
+
 const leaderElection = z
   .strictObject({
     leaseDuration: duration('1s', '60s').prefault('6s'),
@@ -347,7 +355,14 @@ export interface Config {
   ignore: { namespace?: string; kind?: string; name?: string; class?: string }[];
   classes: Record<string, { enabled?: boolean; for?: number; severity?: 'critical' | 'warning' | 'info' }>;
   extraReasons: { reason: string; class: string; severity: 'critical' | 'warning' | 'info'; for: number }[];
-  notices: { coalesce: number; maxPerMinute: number; storm: { incidents: number }; reminder: number };
+  notices: {
+    coalesce: number;
+    maxPerMinute: number;
+    storm: { incidents: number };
+    reminders: number[];
+    reminder?: number;
+  };
+  escalation: EscalationStep[];
   approval: { ttl: number; confirm: string[]; approvers: Approver[] };
   actions: { allow: string[] };
   recovery: { stableFor: number; timeout: number };
@@ -363,8 +378,6 @@ export interface Config {
   server: { host: string; port: number; localPort: number };
 }
 
-const isObject = ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null;
-
 /** The contract of the file: every key, its limits and its default, as written in the file. */
 export const configSchema = z
   .strictObject({
@@ -373,14 +386,8 @@ export const configSchema = z
     ignore,
     classes,
     extraReasons,
-    notices: z
-      .strictObject({
-        coalesce: duration('0s', '60s').prefault('5s'),
-        maxPerMinute: whole(1, 20).prefault(4),
-        storm: z.strictObject({ incidents: whole(1, 1000).prefault(10) }).prefault({}),
-        reminder: duration('0s', '24h').prefault('10m'),
-      })
-      .prefault({}),
+    notices,
+    escalation,
     approval,
     actions: z.strictObject({ allow: z.array(oneOf(actionNames)).prefault([...actionNames]) }).prefault({}),
     recovery: z
@@ -408,4 +415,5 @@ export const configSchema = z
       })
       .prefault({}),
   })
-  .superRefine(reportUnknownClasses, { when: isObject }) satisfies z.ZodType<Config>;
+  .superRefine(reportUnknownClasses, { when: isObject })
+  .superRefine(reportUnreachable, { when: isObject }) satisfies z.ZodType<Config>;

@@ -3,13 +3,13 @@ import type { KubeObject } from './api.ts';
 import { objectName, plainText, time, uid } from './remediation.ts';
 
 /** The Notice resource: one chat message. Types and CustomResourceDefinition both come from here. */
-export const noticeForms = ['card', 'storm', 'boot', 'reminder', 'system'] as const;
+export const noticeForms = ['card', 'storm', 'boot', 'reminder', 'system', 'escalation'] as const;
 
 export const memberSchema = z.object({ namespace: z.string().max(63), name: objectName, uid });
 export type Member = z.infer<typeof memberSchema>;
 
 export const noticeSpecSchema = z.object({
-  channel: z.enum(['telegram', 'slack', 'console']),
+  channel: z.enum(['telegram', 'slack', 'console', 'webhook']),
   chat: z.string().max(128),
   thread: z.string().max(128).optional(),
   members: z.array(memberSchema).max(1000),
@@ -30,6 +30,9 @@ export interface Notice extends KubeObject {
   spec: NoticeSpec;
   status?: NoticeStatus;
 }
+
+/** It shows incidents and their buttons. All others only repeat what such a message shows, or are about tapfix itself. */
+export const isCard = ({ spec }: Notice): boolean => ['card', 'boot', 'storm'].includes(spec.form);
 
 export function viewNotice(object: KubeObject): Notice | undefined {
   const notice = object as Notice;

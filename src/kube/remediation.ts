@@ -215,6 +215,25 @@ export function predecessorsIn(fixes: readonly Remediation[]): (fix: Remediation
   };
 }
 
+/** Finds, among these, the last one that follows a Remediation, or follows one that does; it may be that one itself. */
+export function latestIn(fixes: readonly Remediation[]): (fix: Remediation) => Remediation {
+  const predecessorOf = predecessorsIn(fixes);
+  const next = new Map<string, string>();
+  for (const fix of fixes) {
+    const before = predecessorOf(fix);
+    if (before) next.set(before.metadata.uid, fix.metadata.uid);
+  }
+  const byUid = new Map(fixes.map((fix) => [fix.metadata.uid, fix]));
+  return (fix) => {
+    let last = fix;
+    for (const passed = new Set<string>(); !passed.has(last.metadata.uid);) {
+      passed.add(last.metadata.uid);
+      last = byUid.get(next.get(last.metadata.uid) ?? '') ?? last;
+    }
+    return last;
+  };
+}
+
 /** The uids of those that another one of these follows. */
 export function replacedIn(fixes: readonly Remediation[]): ReadonlySet<string> {
   const predecessorOf = predecessorsIn(fixes);
@@ -335,6 +354,13 @@ export const snoozedUntil = 'tapfix.dev/snoozed-until';
 /** "telegram:123456789", or a Kubernetes user. */
 export const whoIsOnIt = ({ metadata }: Remediation): string | undefined =>
   metadata.annotations?.[acknowledgedBy] || undefined;
+
+/**
+ * When the answer of whoever acknowledged it ends; undefined if nobody did. Somebody who used kubectl may have given no
+ * time: the watcher adds it.
+ */
+export const acknowledgedUntilMs = (fix: Remediation): number | undefined =>
+  whoIsOnIt(fix) === undefined ? undefined : Date.parse(fix.metadata.annotations?.[acknowledgedUntil] ?? '');
 
 /** The end of the snooze, if it is in the future. A value that is not a time is ignored. */
 export function snoozedUntilMs({ metadata }: Remediation, nowMs: number): number | undefined {

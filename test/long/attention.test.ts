@@ -7,7 +7,7 @@ const minutes = (n: number): number => n * 60_000;
 
 /** Broken, and nobody has answered yet. */
 async function asked(t: TestContext): Promise<World> {
-  const world = await aWorld(t, { config: { notices: {} } });
+  const world = await aWorld(t, { config: { notices: { reminder: '10m' } } });
   world.start();
   await isRunning(world, 'checkout');
   await rollOut(world, 'checkout', 'shop/app:2-crash');
@@ -29,7 +29,7 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
     world.start();
     await world.advance(minutes(60));
     assert.equal(world.phone.messages.length, 2, world.phone.text());
-    assert.match(lines(world)[0]!, /^Nobody has answered, broken for \d+ min: checkout keeps crashing/);
+    assert.match(lines(world)[0]!, /^checkout is still down, 0\/2 ready, for \d+ min\. Nobody has answered\.$/);
     assert.equal(world.phone.messages[1]!.replyTo, world.phone.messages[0]!.id);
     assert.equal(world.phone.messages[1]!.message.silent, false);
   });
@@ -49,7 +49,7 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
     await world.advance(minutes(58));
     assert.equal(world.phone.messages.length, 1, world.phone.text());
     await world.until('the end of it', () => world.phone.messages.length === 2, minutes(5));
-    assert.match(lines(world)[0]!, /^No longer silent: checkout keeps crashing/);
+    assert.match(lines(world)[0]!, /^checkout is still down, 0\/2 ready, for \d+ min\. The snooze is over\.$/);
     await world.advance(minutes(60));
     assert.equal(world.phone.messages.length, 2);
   });

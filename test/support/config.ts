@@ -12,7 +12,8 @@ export const aConfig = (over: Partial<Config> = {}): Config => ({
   ignore: [],
   classes: {},
   extraReasons: [],
-  notices: { coalesce: 5_000, maxPerMinute: 4, storm: { incidents: 10 }, reminder: 600_000 },
+  notices: { coalesce: 5_000, maxPerMinute: 4, storm: { incidents: 10 }, reminders: [600_000, 1_800_000, 3_600_000] },
+  escalation: [],
   approval: {
     ttl: 1_800_000,
     confirm: ['DeleteResourceQuota'],

@@ -11,7 +11,7 @@ export async function greetIn(
   addresses: readonly Address[],
 ): Promise<void> {
   for (const { channel, chat } of addresses) {
-    if (channel === 'console') continue;
+    if (channel === 'console' || channel === 'webhook') continue;
     const name = nameOfNotice({ channel, chat }, 'system', 'hello');
     if (await api.get({ kind: 'Notice', namespace, name })) continue;
     const about: NoticeSubject = { what: 'hello', channel, watches: ['*'] };

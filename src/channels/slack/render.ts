@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
 import { cut, visible } from '../../lib/text.ts';
-import type { Button, Card, Dot, Line, Message, CardRow } from '../../notices/cards/message.ts';
+import type { Button, Card, Dot, Line, Mention, Message, CardRow } from '../../notices/cards/message.ts';
 import { dots, insteadOfCommand, legible } from '../lines.ts';
 
 /**
@@ -136,7 +136,7 @@ export function renderPlainly(given: Message): Rendered {
 }
 
 /** The headline's dot shows the state: a coloured bar would need an attachment, which Slack may fold. */
-function allBlocks({ title, cards, rest, hint, buttons = [] }: Message, room: Room): Block[] {
+function allBlocks({ title, cards, rest, hint, mentions = [], buttons = [] }: Message, room: Room): Block[] {
   const further = cards.map((card, index) => (index === 0 || room.further === 'whole' ? card : onlyHeadline(card)));
   const [first, ...others] = further;
   const leading = title || !first ? [] : [lead(first.dot, first.headline), ...subtitle(first)];
@@ -146,6 +146,7 @@ function allBlocks({ title, cards, rest, hint, buttons = [] }: Message, room: Ro
     ...others.flatMap((card) => [...inOne(card, room), ...actions(card)]),
     ...(rest ? body([[{ text: cut(rest, 200) }]]) : []),
     ...(hint ? body(piecesOf(hint, { ...room, line: 200 })) : []),
+    ...people(mentions),
     ...actions({ buttons }),
   ];
 }
@@ -159,6 +160,25 @@ function lead(dot: Dot, text: string): Block {
     ? { type: 'header', text: { type: 'plain_text', text: line, emoji: false } }
     : richText([[{ text: line, bold: true }]])!;
 }
+
+/** Ids from the configuration, never from the cluster. */
+const people = (mentions: readonly Mention[]): Block[] =>
+  mentions.length === 0
+    ? []
+    : [
+        {
+          type: 'rich_text',
+          elements: [
+            {
+              type: 'rich_text_section',
+              elements: mentions.flatMap(({ id }, index): types.RichTextElement[] => [
+                ...(index > 0 ? [{ type: 'text' as const, text: ' ' }] : []),
+                { type: 'user', user_id: id },
+              ]),
+            },
+          ],
+        },
+      ];
 
 const headline = (dot: Dot, text: string, max: number): string => `${dots[dot]} ${cut(text, max)}`.trimEnd();
 
@@ -239,11 +259,11 @@ export function renderAnswer(say: string): Rendered {
   return { text: escapeText(words), blocks: body([[{ text: words }]]) };
 }
 
-function fallbackText({ title, cards: [first] }: Message): string {
+function fallbackText({ title, cards: [first], mentions = [] }: Message): string {
   const line = title ?? (first && { dot: first.dot, text: first.headline });
   const where = title ? '' : cut(first?.subtitle ?? '', 400);
   const text = [...(line ? [headline(line.dot, line.text, 300)] : []), ...(where ? [where] : [])].join('\n');
-  return escapeText(text) || 'tapfix';
+  return [escapeText(text) || 'tapfix', ...mentions.map(({ id }) => `<@${id}>`)].join(' ');
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { InlineKeyboardMarkup, MessageEntity } from 'grammy/types';
 import { cut } from '../../lib/text.ts';
-import type { Card, Line, Message, CardRow } from '../../notices/cards/message.ts';
+import type { Card, Line, Mention, Message, CardRow } from '../../notices/cards/message.ts';
 import { dots, insteadOfCommand, legible } from '../lines.ts';
 import { partsOf } from './tappable.ts';
 
@@ -12,6 +12,8 @@ interface Markup {
   exact(text: string): string;
   /** Our own text, in which a command can be tapped. */
   ours(text: string): string;
+  /** Somebody who is notified by it: the id is from the configuration, never from the cluster. */
+  person(mention: Mention): string;
   /** Takes text that is already marked up. */
   folded(text: string): string;
   /** The characters that Telegram counts. */
@@ -34,6 +36,8 @@ export const html: Markup = {
   strong: (text) => withCode(text, (escaped) => `<b>${escaped}</b>`),
   exact: (text) => `<pre>${escapeHtml(text)}</pre>`,
   ours: escapeHtml,
+  // https://core.telegram.org/bots/api#html-style: a mention of somebody by id, who may have no username
+  person: ({ id, name }) => `<a href="tg://user?id=${encodeURIComponent(id)}">${escapeHtml(name)}</a>`,
   folded: (text) => `<blockquote expandable>${text}</blockquote>`,
   visible: (text) => text.replace(/<[^>]*>/g, '').replace(/&(lt|gt|amp|quot);/g, '.'),
 };
@@ -44,6 +48,7 @@ const plain: Markup = {
   strong: asItIs,
   exact: asItIs,
   ours: asItIs,
+  person: ({ name }) => name,
   folded: asItIs,
   visible: asItIs,
 };
@@ -110,11 +115,12 @@ function renderText(message: Message, markup: Markup): string {
   return renderHeadlines(message, markup);
 }
 
-function renderCards({ title, cards, rest, hint }: Message, style: Style): string {
+function renderCards({ title, cards, rest, hint, mentions = [] }: Message, style: Style): string {
   const blocks = cards.map((card) => renderCard(card, style));
   if (title) blocks.unshift(`${dots[title.dot]} ${style.strong(cut(title.text, 300))}`);
   if (rest) blocks.push(style.words(cut(rest, 200)));
   if (hint) blocks.push(renderLine(hint, { ...style, room: { ...style.room, line: 200 } }));
+  if (mentions.length > 0) blocks.push(mentions.map(style.person).join(' '));
   return blocks.join('\n\n');
 }
 

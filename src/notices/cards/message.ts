@@ -41,6 +41,42 @@ export interface Card {
   buttons: Button[][];
 }
 
+/** Somebody who is called by name, with an id from the configuration: never from the cluster. */
+export interface Mention {
+  id: string;
+  name: string;
+}
+
+/** One of the incidents of an alert. */
+export interface AlertedIncident {
+  /** "#3f9a1c": the same for every proposal of one incident. */
+  id: string;
+  namespace: string;
+  kind: string;
+  name: string;
+  class: string;
+  severity: string;
+  since: string;
+  /** The name of its Remediation: kubectl get fix. */
+  fix: string;
+  ready?: number;
+  desired?: number;
+}
+
+/** The content of a message for a machine that wakes people. */
+export interface Alert {
+  event: 'trigger' | 'acknowledge' | 'resolve';
+  /** The same in all three events. */
+  id: string;
+  at: string;
+  cluster: string;
+  severity: string;
+  summary: string;
+  incidents: AlertedIncident[];
+  /** How many more incidents there are. */
+  more?: number;
+}
+
 export interface Message {
   /** Above several cards: the lock-screen line for all of them. */
   title?: { dot: Dot; text: string };
@@ -52,6 +88,10 @@ export interface Message {
   hint?: Hint;
   /** Below all cards: buttons that concern the message, not one card. */
   buttons?: Button[][];
+  /** Below everything: people who are called by name. */
+  mentions?: Mention[];
+  /** The same for a webhook, which shows nothing else. */
+  alert?: Alert;
   /** No sound on the phone. */
   silent: boolean;
 }

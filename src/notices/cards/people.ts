@@ -3,7 +3,7 @@ import type { Approver, Config } from '../../config/schema.ts';
 import { chatIdOf, mayDecideIn } from '../../config/selection.ts';
 
 const idIn = (approver: Approver, channel: ChannelName): string | undefined =>
-  channel === 'console' ? undefined : chatIdOf(approver, channel);
+  channel === 'console' || channel === 'webhook' ? undefined : chatIdOf(approver, channel);
 
 /** The entries in the list of approvers for this person. The configuration allows one. */
 export const entriesOf = (config: Config, channel: ChannelName, by: string): Approver[] =>

@@ -1,17 +1,20 @@
 import { type Channel, type ChannelName, ChatMoved, type Place } from '../../channels/channel.ts';
 import type { Config } from '../../config/schema.ts';
 import { type Api, isConflict, isNotFound } from '../../kube/api.ts';
-import { aboutOf, type Notice, type NoticeSpec } from '../../kube/notice.ts';
+import { aboutOf, isCard, type Notice, type NoticeSpec } from '../../kube/notice.ts';
 import { levelOf } from '../../kube/outage.ts';
-import type { Remediation } from '../../kube/remediation.ts';
+import { latestIn, type Remediation } from '../../kube/remediation.ts';
 import type { Listener, Store, StoreReader } from '../../kube/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { type Log, scrub } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/queue.ts';
 import { isRehearsed, type Questions } from '../cards/card-context.ts';
+import type { EscalationFrame } from '../cards/escalation-words.ts';
 import { isOverInChat } from '../cards/head.ts';
+import { nameOf } from '../cards/people.ts';
 import { planMessages } from '../plan/coalesce.ts';
+import { isStillEscalated, mentionsFor, targetsOf } from '../plan/escalation.ts';
 import { createChatTimes } from '../plan/limits.ts';
 import { isStillDue, reminderAnnotation, reminderOf } from '../plan/reminder.ts';
 import { addressesOf, chatKey } from '../plan/route.ts';
@@ -32,8 +35,8 @@ import { createSender } from './sender.ts';
  */
 function moved(notice: Notice, chat: string, api: Pick<Api, 'patch'>): Promise<Notice> {
   const { namespace, name } = notice.metadata;
-  const kind = reminderOf(notice)?.kind;
-  const metadata = kind && { annotations: { [reminderAnnotation]: JSON.stringify({ kind }) } };
+  const { replyTo: _there, ...note } = reminderOf(notice) ?? {};
+  const metadata = 'kind' in note && { annotations: { [reminderAnnotation]: JSON.stringify(note) } };
   const ref = { kind: 'Notice', ...(namespace && { namespace }), name } as const;
   return api.patch<Notice>(ref, 'merge', { ...(metadata && { metadata }), spec: { chat } });
 }
@@ -124,6 +127,19 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     for (const notice of notices) queues.add(notice);
   }
 
+  /** Also those about what it replaces: only a card gets it as a member. */
+  function noticesAbout(fix: Remediation): Notice[] {
+    const found = new Set(notices.withKey(fix.metadata.uid));
+    const passed = new Set<Remediation>();
+    for (let one = before(fix); one && !passed.has(one); one = before(one)) {
+      passed.add(one);
+      for (const notice of notices.withKey(one.metadata.uid)) if (!isCard(notice)) found.add(notice);
+    }
+    return [...found];
+  }
+
+  const before = ({ spec }: Remediation): Remediation | undefined => fixes.get(spec.follows?.uid ?? '');
+
   async function plan(): Promise<Outcome> {
     if (!isComplete()) return undefined;
     for (const step of opening.values()) await open(step);
@@ -195,21 +211,47 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (!notice || !isComplete()) return undefined;
     const channel = deps.channels().get(notice.spec.channel);
     if (notice.spec.form === 'system') return channel && tendSystem(notice, channel);
-    if (!['card', 'boot', 'storm', 'reminder'].includes(notice.spec.form)) return undefined;
-    const members = notice.spec.members.flatMap(({ uid }) => fixes.get(uid) ?? []);
+    if (!isCard(notice) && !['reminder', 'escalation'].includes(notice.spec.form)) return undefined;
+    const members = membersOf(notice);
     const delivery = deliveries.of(notice);
     const pauseMs = pacing.pausedForMs(notice.spec, clock.now());
     if (members.length === 0) return letGo(notice, channel);
     // It was not sent yet and has the wrong place, or is no longer wanted: remove it, its members are planned again.
     const isWanted = (fix: Remediation): boolean => isPostedAt(fix, notice.spec, current(), namespace);
     if (!delivery.message && !delivery.posting && !members.some(isWanted)) return remove(notice);
-    const isReminder = notice.spec.form === 'reminder';
-    if (isReminder && !delivery.message && !isStillDue(notice, members, clock.now())) return remove(notice);
+    if (!delivery.message && !delivery.posting && !isStillWanted(notice, members)) return remove(notice);
     if (!channel) return undefined;
     if (joining.has(name) && !delivery.message) return { againInMs: outcomeMs }; // it is about to get more members
-    const waitMs = pauseMs > 0 ? pauseMs : await sender.bringUpToDate({ notice, members, channel, delivery });
+    const waitMs =
+      pauseMs > 0 ? pauseMs : await sender.bringUpToDate({ notice, members, ...frameOf(notice), channel, delivery });
     if (!delivery.saved) await status.save(notice, delivery);
     return waitMs > 0 ? { againInMs: waitMs } : undefined;
+  }
+
+  /** A card shows what replaces its members because that joins it; whatever repeats a card follows them by itself. */
+  function membersOf(notice: Notice): Remediation[] {
+    const members = notice.spec.members.flatMap(({ uid }) => fixes.get(uid) ?? []);
+    if (isCard(notice) || members.length === 0) return members;
+    return [...new Set(members.map(latestIn(fixes.all())))];
+  }
+
+  function isStillWanted(notice: Notice, members: readonly Remediation[]): boolean {
+    const { form } = notice.spec;
+    if (form === 'reminder') return isStillDue(notice, members, clock.now());
+    return form !== 'escalation' || isStillEscalated(notice, members, targetsOf(current().escalation), clock.now());
+  }
+
+  function frameOf(notice: Notice): { escalation?: EscalationFrame } {
+    if (notice.spec.form !== 'escalation') return {};
+    const config = current();
+    const mentions = mentionsFor(notice, targetsOf(config.escalation), (by) => nameOf(config, by));
+    const cards = notice.spec.members.flatMap(({ uid }) =>
+      notices
+        .withKey(uid)
+        .filter(isCard)
+        .map(({ spec }) => spec),
+    );
+    return { escalation: { id: notice.metadata.name, mentions, cards } };
   }
 
   /** The chat has a new id: the message goes there. */
@@ -250,7 +292,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const isUnknown = notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true));
     if (isUnknown) return undefined;
     const members = notice.spec.members.flatMap(({ uid }) => departed.get(uid) ?? deps.otherFix?.(uid) ?? []);
-    if (channel && notice.spec.form !== 'reminder' && members.some((fix) => !isOverInChat(fix))) {
+    const isRead = notice.spec.form !== 'reminder' && notice.spec.channel !== 'webhook';
+    if (channel && isRead && members.some((fix) => !isOverInChat(fix))) {
       const nowMs = clock.now();
       const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), times.editWaitMs(notice.spec, 'state'));
       if (waitMs > 0) return { againInMs: waitMs };
@@ -309,7 +352,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
         onChange(change) {
           if (change.type === 'upsert') seen.note(change.view);
           else if (change.last) depart(change.last);
-          lookAt(notices.withKey(change.type === 'gone' ? change.uid : change.view.metadata.uid));
+          lookAt(change.type === 'gone' ? notices.withKey(change.uid) : noticesAbout(change.view));
         },
       },
       notices: {

@@ -11,12 +11,14 @@ import { hashOf } from '../../lib/hash.ts';
 import { confirmingNow } from '../cards/body.ts';
 import { cardContext, isPending, type MessageContext } from '../cards/card-context.ts';
 import { composeMessage, withoutReplaced } from '../cards/compose.ts';
-import { mayBeProposedAgain, shownPhase } from '../cards/head.ts';
+import { composeEscalation, type EscalationFrame } from '../cards/escalation-words.ts';
+import { isUnattended, mayBeProposedAgain, shownPhase } from '../cards/head.ts';
 import type { Message } from '../cards/message.ts';
-import { composeReminder } from '../cards/reminder-words.ts';
+import { composeAnswered, composeReminder } from '../cards/reminder-words.ts';
 import { stormHash } from '../cards/storm-words.ts';
 import { composeSystem, systemHash } from '../cards/system-words.ts';
-import { reminderOf } from '../plan/reminder.ts';
+import { eventFor } from '../plan/escalation.ts';
+import { isOpenFor, reminderOf } from '../plan/reminder.ts';
 import { asShown } from '../plan/unwatched.ts';
 import { countsOf, type Wanted } from './delivery.ts';
 
@@ -73,6 +75,7 @@ function attentionOf(fix: Remediation, nowMs: number): object {
 export interface Content {
   members: Remediation[];
   system?: { about: NoticeSubject; found: number };
+  escalation?: EscalationFrame;
 }
 
 /** A storm grows every second. Nobody reads that fast. */
@@ -81,7 +84,7 @@ export const stormEveryMs = 30_000;
 /** The state that the message should show, and its text. */
 export function renderingOf(
   notice: Notice,
-  { members, system }: Content,
+  { members, system, escalation }: Content,
   context: MessageContext,
 ): { wanted: Wanted; message(): Message } {
   if (system) {
@@ -97,12 +100,34 @@ export function renderingOf(
   }
   const reminder = notice.spec.form === 'reminder' ? reminderOf(notice) : undefined;
   if (reminder) {
-    const wanted = { shown: reminder.kind, counts: undefined }; // posted once and true at that moment: never edited
-    return { wanted, message: () => composeReminder(reminder.kind, members, context) };
+    const { kind } = reminder;
+    const isOpen = members.some(
+      (fix) => isOpenFor(kind, fix, context.nowMs) && (kind !== 'expired' || isUnattended(fix)),
+    );
+    return isOpen
+      ? { wanted: { shown: kind, counts: undefined }, message: () => composeReminder(kind, members, context) }
+      : { wanted: { shown: 'answered', counts: undefined }, message: () => composeAnswered(members, context) };
+  }
+  if (escalation) {
+    const event = eventFor(members, context.nowMs);
+    const message = (): Message => composeEscalation(event, members, context, escalation);
+    return { wanted: { shown: event, counts: undefined }, message };
   }
   const wanted = { shown: stateHash(shown, context), counts: countsOf(shown) };
   return { wanted, message: () => composeMessage(shown, context, notice.spec.form) };
 }
+
+/**
+ * The order of what a reminder or an escalation shows. It never goes back: a reminder is edited once, and an escalation is
+ * triggered, acknowledged and resolved once each.
+ */
+const stages: Readonly<Record<string, number>> = { answered: 1, acknowledge: 1, resolve: 2 };
+
+/** Whether a message that was posted as `shown` has nothing more to show. A card can always change. */
+export const isShownForGood = (notice: Notice, shown: string | undefined, wanted: string): boolean =>
+  ['reminder', 'escalation'].includes(notice.spec.form) &&
+  shown !== undefined &&
+  (stages[wanted] ?? 0) <= (stages[shown] ?? 0);
 
 /** Signals that had to wait arrive all at once; finding their owners takes a moment. */
 const catchingUpMs = 15_000;

@@ -1,6 +1,6 @@
 import { type Channel, ChatMoved, NotSent, type Turn } from '../../channels/channel.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Notice, NoticeSpec } from '../../kube/notice.ts';
+import { isCard, type Notice, type NoticeSpec } from '../../kube/notice.ts';
 import { type Remediation, severityOf, snoozedUntilMs } from '../../kube/remediation.ts';
 import { type Clock, iso } from '../../lib/clock.ts';
 import { messageOf, RetryLater } from '../../lib/errors.ts';
@@ -14,7 +14,7 @@ import type { Address } from '../plan/route.ts';
 import { type Delivery, type Pacing, whatIsDue } from './delivery.ts';
 import { contextFor } from './notice-body.ts';
 import type { NoticeStatusWriter } from './notice-status.ts';
-import { type Content, renderingOf, stormEveryMs } from './rendering.ts';
+import { type Content, isShownForGood, renderingOf, stormEveryMs } from './rendering.ts';
 
 interface SenderDeps {
   clock: Clock;
@@ -62,6 +62,7 @@ export function createSender(deps: SenderDeps): Sender {
     const nowMs = clock.now();
     const context = contextOf(notice);
     const { wanted, message } = renderingOf(notice, parcel, context);
+    if (delivery.message && isShownForGood(notice, delivery.shown, wanted.shown)) return 0;
     if (isForgotten(parcel, nowMs)) delete delivery.shown;
     delivery.shownAtMs ??= nowMs;
     const isAnswering = members.some(context.confirming);
@@ -144,8 +145,9 @@ export function createSender(deps: SenderDeps): Sender {
 }
 
 /** It was posted by an earlier process, and this one has not handled it yet. */
-const isForgotten = ({ channel, delivery, members }: Parcel, nowMs: number): boolean =>
+const isForgotten = ({ notice, channel, delivery, members }: Parcel, nowMs: number): boolean =>
   channel.forgets === true &&
+  isCard(notice) &&
   delivery.shownAtMs === undefined &&
   delivery.message !== undefined &&
   members.some((fix) => isPending(fix, nowMs));

@@ -183,7 +183,7 @@ function sharedSteps({ shared = [], isSureOfBots = false, ...facts }: SystemFact
 /** As many as fit in one sentence that is still read. */
 const mostWatched = 10;
 
-/** Once in every chat, ever: its Notice stays, whatever becomes of the chat. Nobody needs it on a terminal. */
+/** Once in every chat, ever: its Notice stays, whatever becomes of the chat. Nobody needs it on a terminal or a webhook. */
 function helloSteps({ watches = [], notices, said, addressesOf, chatNow }: SystemFacts): SystemStep[] {
   const greeted = notices.filter((notice) => aboutOf(notice)?.what === 'hello').map(({ spec }) => spec);
   const isGreeted = ({ channel, chat }: Address): boolean =>
@@ -192,7 +192,7 @@ function helloSteps({ watches = [], notices, said, addressesOf, chatNow }: Syste
   return addressesOf(undefined).flatMap((address): SystemStep[] => {
     const { channel, chat } = address;
     const name = nameOfNotice({ channel, chat }, 'system', 'hello');
-    if (channel === 'console' || said.has(name) || isGreeted(address)) return [];
+    if (channel === 'console' || channel === 'webhook' || said.has(name) || isGreeted(address)) return [];
     const about = { what: 'hello', channel, watches: watches.slice(0, mostWatched) } as const;
     return [{ do: 'create', name, address, about: { ...about, watches: [...about.watches] } }];
   });

@@ -9,7 +9,7 @@ import { type Address, addressesOf, samePlace } from './route.ts';
 
 /**
  * Pure. Whether news of it belongs in this place by this configuration. A reminder stays with its card, whatever the
- * routes are by now.
+ * routes are by now, and an escalation has a place of its own.
  */
 export const isPostedAt = (
   fix: Remediation,
@@ -19,6 +19,7 @@ export const isPostedAt = (
 ): boolean =>
   isWatched(config, fix.metadata.namespace ?? '', own) &&
   (place.form === 'reminder' ||
+    place.form === 'escalation' ||
     addressesOf(config, fix.metadata.namespace ?? '').some((address) => samePlace(address, place)));
 
 /**
@@ -28,7 +29,7 @@ export function whyUnwatched(fix: Remediation, channel: ChannelName, config: Con
   const { namespace = '', name } = fix.metadata;
   const isOpen =
     ['Proposed', 'Noticed'].includes(shownPhase(fix)) || (shownPhase(fix) === 'Expired' && isUnattended(fix));
-  if (config.channels[channel] === undefined)
+  if (channel !== 'webhook' && config.channels[channel] === undefined)
     return isOpen || !isOverInChat(fix)
       ? `tapfix no longer writes here; kubectl -n ${namespace} get fix ${name} tells the rest`
       : undefined;

@@ -1,4 +1,4 @@
-import type { Notice } from '../../kube/notice.ts';
+import { isCard, type Notice } from '../../kube/notice.ts';
 import {
   conditionOf,
   firstSeverityRank,
@@ -61,12 +61,9 @@ interface Posted {
   noticesOf(fix: Remediation): readonly Notice[];
 }
 
-/** Reminders only repeat what another Notice says. */
-const isNoReminder = ({ spec }: Notice): boolean => spec.form !== 'reminder';
-
 export function postedBy(notices: readonly Notice[]): Posted {
   const byUid = new Map<string, Notice[]>();
-  for (const notice of notices.filter(isNoReminder))
+  for (const notice of notices.filter(isCard))
     for (const { uid } of notice.spec.members) {
       const known = byUid.get(uid);
       if (known) known.push(notice);
@@ -168,7 +165,7 @@ const mayJoin = (fix: Remediation, notice: Notice, facts: GroupFacts, posted: Po
  */
 export function joins(facts: GroupFacts, posted: Posted): MessageStep[] {
   const successors = facts.fixes.filter(predecessorsIn(facts.fixes));
-  return facts.notices.filter(isNoReminder).flatMap((notice): MessageStep[] => {
+  return facts.notices.filter(isCard).flatMap((notice): MessageStep[] => {
     const hasLeft = facts.postedAtMs(notice) !== undefined || facts.isPosting(notice);
     const before = membersOf(notice, facts);
     const isHeard = (fix: Remediation): boolean =>

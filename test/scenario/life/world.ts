@@ -51,6 +51,8 @@ export interface WorldOptions extends Partial<Pick<SimOptions, 'behaviours' | 'n
   isNew?: boolean;
   /** Hears the log of tapfix, but for what is debugging. */
   onLog?: (line: string) => void;
+  /** The channel of webhooks, which no phone shows. */
+  webhook?: Channel;
 }
 
 /** "shop/app:2-crash" crashes. Not by annotation: an undo leaves annotations that only the newer version has. */
@@ -69,7 +71,16 @@ interface Running {
 
 /** A simulated cluster, the whole of tapfix and a phone, in virtual time: half an hour takes a second. */
 export async function aWorld(t: TestContext, options: WorldOptions = {}) {
-  const { config = {}, nodes = 2, behaviours = byTag, isBusy, random = Math.random, isNew = false, onLog } = options;
+  const {
+    config = {},
+    nodes = 2,
+    behaviours = byTag,
+    isBusy,
+    random = Math.random,
+    isNew = false,
+    onLog,
+    webhook,
+  } = options;
   const said = (_fields: object, message: string): void => onLog?.(message);
   const log = { debug() {}, info: said, warn: said, error: said };
   const clock = fakeClock();
@@ -133,7 +144,10 @@ export async function aWorld(t: TestContext, options: WorldOptions = {}) {
     const phones = { telegram: phone.connect(stop.signal), slack: slack.connect(stop.signal, 'slack') };
     connect = ({ channels: named }) => {
       const wanted = (['telegram', 'slack'] as const).filter((name) => named[name]);
-      return new Map(wanted.map((name) => [name, phones[name]]));
+      return new Map<ChannelName, Channel>([
+        ...wanted.map((name) => [name, phones[name]] as const),
+        ...(webhook ? [['webhook', webhook] as const] : []),
+      ]);
     };
     listeners = [];
     void runTapfix({

@@ -71,6 +71,7 @@ for (const vendor of ['telegram', 'slack'] as const) {
     assert.deepEqual(audited(chat), ['Acknowledged', 'Snoozed', 'Snoozed', 'NotUnderstood']);
     assert.deepEqual(chat.annotations(), {
       'tapfix.dev/acknowledged-by': chat.who.ada,
+      'tapfix.dev/acknowledged-until': '2026-11-16T04:14:10.000Z',
       'tapfix.dev/snoozed-until': '2026-11-16T03:14:10.000Z',
     });
   });

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { createConfirms } from '../../../src/approvals/confirms.ts';
 import { createApprovals } from '../../../src/approvals/press.ts';
 import { type Api, ApiError } from '../../../src/kube/api.ts';
-import { acknowledgedBy, type Again, type Remediation, snoozedUntil } from '../../../src/kube/remediation.ts';
+import {
+  acknowledgedBy,
+  acknowledgedUntil,
+  type Again,
+  type Remediation,
+  snoozedUntil,
+} from '../../../src/kube/remediation.ts';
 import { encodePress } from '../../../src/notices/payload.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { aConfig, aFix, aNotice, aNoticeOf, at, condition } from '../../support/fixes.ts';
@@ -14,8 +20,11 @@ const words = (booth: ReturnType<typeof aBooth>): unknown[] =>
 
 test('“I’m on it” names who, once; whoever says it later takes over', async () => {
   const booth = aBooth();
-  assert.deepEqual(await booth.press('k'), { say: 'You are on it; nobody is reminded any more.', alert: false });
-  assert.deepEqual(booth.annotations(), { [acknowledgedBy]: 'telegram:123456789' });
+  assert.deepEqual(await booth.press('k'), { say: 'You are on it; nobody is reminded for two hours.', alert: false });
+  assert.deepEqual(booth.annotations(), {
+    [acknowledgedBy]: 'telegram:123456789',
+    [acknowledgedUntil]: '2026-11-16T04:14:10.000Z',
+  });
   assert.deepEqual(await booth.press('k'), { say: 'You are on it already.', alert: true });
   assert.deepEqual(await booth.press('k', 222), { say: 'You took this over from Ada.', alert: false });
   assert.deepEqual(words(booth), ['Acknowledged', 'AlreadyDecided', 'Acknowledged']);

@@ -28,7 +28,8 @@ test('the smallest file gets every default of the contract', async () => {
     ignore: [],
     classes: {},
     extraReasons: [],
-    notices: { coalesce: 5000, maxPerMinute: 4, storm: { incidents: 10 }, reminder: 600_000 },
+    notices: { coalesce: 5000, maxPerMinute: 4, storm: { incidents: 10 }, reminders: [600_000, 1_800_000, 3_600_000] },
+    escalation: [],
     approval: { ttl: 1_800_000, confirm: ['DeleteResourceQuota'], approvers: [] },
     actions: {
       allow: [
@@ -110,6 +111,39 @@ test('of more than a hundred problems the first hundred are told, and how many m
     assert.equal(lines.at(-1), '... and 153 more problems'); // cluster, namespaces and channels are missing as well
     return lines.length === 101;
   });
+});
+
+test('reminders: gaps whose last one repeats, the old key for a single one, or none', () => {
+  const noticesIn = (yaml: string): unknown => {
+    const parsed = parseConfig(readFileSync(fixture('minimal'), 'utf8') + yaml, 'x');
+    assert(parsed.ok, JSON.stringify(parsed));
+    const { reminders, reminder } = parsed.config.notices;
+    return { reminders, ...(reminder !== undefined && { reminder }) };
+  };
+  assert.deepEqual(noticesIn('notices: {reminders: [5m, 2h]}'), { reminders: [300_000, 7_200_000] });
+  assert.deepEqual(noticesIn('notices: {reminders: []}'), { reminders: [] });
+  assert.deepEqual(noticesIn('notices: {reminder: 5m}'), { reminders: [300_000], reminder: 300_000 });
+  assert.deepEqual(noticesIn('notices: {reminder: 0s}'), { reminders: [], reminder: 0 });
+});
+
+test('an escalation: each step with its targets', async () => {
+  const { escalation } = await loadConfig(fixture('full'));
+  assert.deepEqual(escalation, [
+    { after: 900_000, telegram: { chat: '-1005555555555', mention: [123456789] } },
+    {
+      after: 1_800_000,
+      slack: { channel: 'C0123456781', mention: ['U012AB3CD'] },
+      webhook: { format: 'json', urlFile: '/var/run/tapfix-escalation/url' },
+    },
+    {
+      after: 3_600_000,
+      webhook: {
+        format: 'pagerduty',
+        urlFile: '/var/run/tapfix-escalation/eu',
+        routingKeyFile: '/var/run/tapfix-escalation/routing-key',
+      },
+    },
+  ]);
 });
 
 test('Slack may be the only channel', () => {
@@ -320,6 +354,26 @@ describe('bad files', () => {
     'timeout-too-long': ['7 recovery.timeout: must be between 1s and 24h, not 25h'],
     'unknown-action-to-confirm': ['7 approval.confirm[0]: "DeleteEverything" is not known'],
     'url-with-password': ['7 heartbeat.url: must not contain a user name or password'],
+    'reminders-beside-reminder': ['7 notices.reminder: cannot stand beside notices.reminders, which replaces it'],
+    'reminders-as-text': ['7 notices.reminders: must be a list'],
+    'reminders-too-long': ['7 notices.reminders[1]: must be between 1s and 24h, not 25h'],
+    'reminders-too-many': ['7 notices.reminders: must not list more than 10'],
+    'escalation-as-a-group': ['6 escalation: must be a list'],
+    'escalation-to-nobody': ['7 escalation[0]: leads nowhere'],
+    'escalation-too-soon': ['7 escalation[0].after: must be between 1m and 24h, not 30s'],
+    'escalation-without-its-channel': [
+      '8 escalation[0].telegram: needs channels.telegram as well',
+      '9 escalation[0].slack: needs channels.slack as well',
+    ],
+    'escalation-mentions-a-name': ['9 escalation[0].telegram.mention[0]: must be a number'],
+    'webhook-without-url-file': ['8 escalation[0].webhook.urlFile: is missing'],
+    'webhook-without-routing-key': ['8 escalation[0].webhook.routingKeyFile: is missing'],
+    'webhook-with-a-url': [
+      '8 escalation[0].webhook.url: is not a known key',
+      '8 escalation[0].webhook.urlFile: must be the absolute path of a file',
+    ],
+    'webhook-of-an-unknown-format': ['8 escalation[0].webhook.format: "opsgenie" is not known'],
+    'webhook-json-with-a-key': ['8 escalation[0].webhook.routingKeyFile: is only for format: pagerduty'],
     'url-without-scheme': ['7 channels.telegram.apiRoot: must be a URL'],
   };
 
@@ -519,8 +573,11 @@ function loaded(yaml: string) {
 test('the example loads', () => assert.equal(loaded(text).cluster, 'prod-eu'));
 
 test('where there is a default the example shows it', () => {
-  const { cluster, namespaces, ignore, classes, extraReasons, approval, channels, ...rest } = loaded(text);
-  assert(cluster && ignore.length > 0 && Object.keys(classes).length > 0, 'the example has examples');
+  const { cluster, namespaces, ignore, classes, extraReasons, escalation, approval, channels, ...rest } = loaded(text);
+  assert(
+    cluster && escalation.length > 0 && ignore.length > 0 && Object.keys(classes).length > 0,
+    'the example has examples',
+  );
   const defaults = loaded(minimal);
   for (const [key, value] of Object.entries(rest)) assert.deepEqual(value, defaults[key as keyof typeof rest], key);
   assert.deepEqual({ ...approval, approvers: [] }, defaults.approval);

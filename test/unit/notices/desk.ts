@@ -78,7 +78,9 @@ export function aDesk(
     health: () => ({ ok: true, detail: '' }),
   });
   const config = aConfig(over.config);
-  const names = (Object.keys(config.channels) as ChannelName[]).filter((name) => config.channels[name]);
+  const names = (Object.keys(config.channels) as ChannelName[]).filter(
+    (name) => config.channels[name as keyof Config['channels']],
+  );
   const channels = new Map(names.map((name) => [name, aChannel(name)]));
 
   /** A process: it can be killed, and another one started on the same cluster. */

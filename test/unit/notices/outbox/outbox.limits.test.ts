@@ -70,7 +70,7 @@ test('what would join a message that leaves just then gets one of its own, with 
 });
 
 test('an attempt that failed is no message of the last minute', async () => {
-  const notices = { coalesce: 5_000, maxPerMinute: 1, storm: { incidents: 10 }, reminder: 0 };
+  const notices = { coalesce: 5_000, maxPerMinute: 1, storm: { incidents: 10 }, reminders: [] };
   const desk = aDesk({ config: { notices } });
   desk.vendor.down = new RetryLater('Telegram cannot be reached', 5_000);
   const fix = aFix();

@@ -153,7 +153,7 @@ test('started again: not a word about what was said', async () => {
 
 test('it counts against the limit of new messages like any other, and waits for its turn', async () => {
   const house = aHouse({
-    config: { notices: { coalesce: 0, maxPerMinute: 1, storm: { incidents: 10 }, reminder: 0 } },
+    config: { notices: { coalesce: 0, maxPerMinute: 1, storm: { incidents: 10 }, reminders: [] } },
   });
   house.start([foundAt(house.clock.now() - 900_000, 1)]);
   await house.clock.advance(5_000);
