@@ -48,7 +48,7 @@ async function builtTools<Name extends ProgramName>(
   const missing = [...(isGoMissing ? [goIsMissing] : []), ...complaints];
   if (missing.length > 0) throw new Error(`The tests of the chart cannot start: ${missing.join('; ')}.`);
   for (const name of absent) {
-    const what = `building ${name} ${programs[name].version} (once, 2 minutes)`;
+    const what = `building ${name} ${programs[name].version} (once, about 2 minutes)`;
     await withProgress(say, what, () => build(name, signal));
   }
   return Object.fromEntries(wanted.map((name) => [name, pathOf(name)])) as Record<Name, string>;
