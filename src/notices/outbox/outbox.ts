@@ -10,7 +10,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { type Log, scrub } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/queue.ts';
 import { isRehearsed, type Questions } from '../cards/card-context.ts';
-import { isOverInChat } from '../cards/head.ts';
+import { isSettled } from '../cards/head.ts';
 import { planMessages } from '../plan/coalesce.ts';
 import { createChatTimes } from '../plan/limits.ts';
 import { isStillDue, reminderAnnotation, reminderOf } from '../plan/reminder.ts';
@@ -250,7 +250,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     const isUnknown = notice.spec.members.some((member) => !(deps.isHeard?.(member.namespace) ?? true));
     if (isUnknown) return undefined;
     const members = notice.spec.members.flatMap(({ uid }) => departed.get(uid) ?? deps.otherFix?.(uid) ?? []);
-    if (channel && notice.spec.form !== 'reminder' && members.some((fix) => !isOverInChat(fix))) {
+    if (channel && notice.spec.form !== 'reminder' && members.some((fix) => !isSettled(fix))) {
       const nowMs = clock.now();
       const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), times.editWaitMs(notice.spec, 'state'));
       if (waitMs > 0) return { againInMs: waitMs };

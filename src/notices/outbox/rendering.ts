@@ -1,10 +1,10 @@
 import type { NoticeSubject, Notice } from '../../kube/notice.ts';
-import { conditionOf, type Phase, type Remediation, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
+import { conditionOf, isCleared, type Phase, type Remediation, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { confirmingNow } from '../cards/body.ts';
 import { cardContext, isPending, type MessageContext } from '../cards/card-context.ts';
 import { composeMessage, withoutReplaced } from '../cards/compose.ts';
-import { mayBeProposedAgain, shownPhase } from '../cards/head.ts';
+import { mayBeProposedAgain, needsSomebody, shownPhase } from '../cards/head.ts';
 import type { Message } from '../cards/message.ts';
 import { composeReminder } from '../cards/reminder-words.ts';
 import { stormHash } from '../cards/storm-words.ts';
@@ -32,7 +32,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
   const shown = [
     phase,
     ...(pending ? ['Rehearsed', 'Confirmed'] : []),
-    ...(phase === 'Failed' || phase === 'Expired' ? ['IncidentCleared'] : []),
+    ...(phase === 'Failed' || phase === 'Expired' || isCleared(fix) ? ['IncidentCleared'] : []),
   ];
   return {
     uid: fix.metadata.uid,
@@ -55,7 +55,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
 
 /** Empty if nobody took it, so that messages posted before this feature existed are not edited because of it. */
 function attentionOf(fix: Remediation, nowMs: number): object {
-  if (!['Proposed', 'Noticed'].includes(shownPhase(fix))) return {};
+  if (!needsSomebody(fix)) return {};
   const who = whoIsOnIt(fix);
   const untilMs = snoozedUntilMs(fix, nowMs);
   return { ...(who && { who }), ...(untilMs !== undefined && { untilMs }) };

@@ -14,6 +14,6 @@ export async function createRejectedCase(subject: Subject, deps: DeriveDeps): Pr
     diagnosis: first,
     changed: scene.changed,
     evidence: others.slice(0, 3),
-    fix: { refused: 'a rule is changed by those who set it, not by a tap' },
+    fix: { refused: 'tapfix does not change policies' },
   };
 }

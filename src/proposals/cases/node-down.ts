@@ -12,6 +12,6 @@ export async function nodeDownCase({ namespace, object }: Subject, deps: DeriveD
     diagnosis: node.why,
     changed: [],
     evidence: pods.length > 0 ? [podsOnInWords(pods)] : [],
-    fix: { refused: 'nothing is done to nodes by a tap' },
+    fix: { refused: 'tapfix does not change nodes' },
   };
 }

@@ -36,7 +36,7 @@ function whyNot({ workload, pods }: Scene, nowMs: number): string | undefined {
 /** New pods of the same version, for pods that hang: only if all run, are unready and do not restart. */
 export function restartFix(scene: Scene, { nowMs }: DeriveDeps): Fix {
   const { kind, metadata } = scene.workload.object;
-  if (!isRestartable(kind)) return { refused: `a ${kind ?? 'workload'} is not restarted by a tap` };
+  if (!isRestartable(kind)) return { refused: `a ${kind ?? 'workload'} has no restart` };
   const refused = whyNot(scene, nowMs);
   if (refused) return { refused };
   const { name, uid } = metadata;
@@ -44,6 +44,6 @@ export function restartFix(scene: Scene, { nowMs }: DeriveDeps): Fix {
   return {
     action: rolloutRestart as never,
     params: { kind, name, uid },
-    why: `The new pods run the same version: it helps if the old ones hang, not if what they need is away. ${pods}.`,
+    why: `The new pods run the same version: this helps if pods hang, not if a dependency is down. ${pods}.`,
   };
 }
