@@ -29,7 +29,7 @@ function readyInWords(ready: Raw | undefined): string {
   const since = sinceMs > 0 ? ` since ${iso(sinceMs)}` : '';
   if (!ready) return 'the node has not reported its status yet';
   if (ready['status'] === 'True') return `the node is ready${since}`;
-  if (ready['status'] === 'Unknown') return `kubelet has not posted its status${since}`;
+  if (ready['status'] === 'Unknown') return `kubelet has been silent${since}`;
   const said = line(str(ready['message']), 240);
   return `kubelet says that it is not ready${since}${said ? `: ${said}` : ''}`;
 }

@@ -91,16 +91,21 @@ export function linesIn(text: string, columns: number): number {
   return lines;
 }
 
-/** The text in at most so many lines, with "…" where some of it is missing. */
+/** The text in at most so many lines, with "…" where words are missing at its end. */
 export function cutToLines(text: string, lines: number, columns: number): string {
+  if (text.length <= lines * columns && linesIn(text, columns) <= lines) return text;
   for (let max = lines * columns; max > 0; max--) {
     const shorter = cut(text, max);
-    if (linesIn(shorter, columns) <= lines) return shorter;
+    if (linesIn(shorter, columns) > lines) continue;
+    const atWord = shorter.replace(/[\s,;:·]+\S*…$/u, ' …');
+    return atWord.length > shorter.length / 2 ? atWord : shorter;
   }
   return '';
 }
 
-export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+/** At the beginning of a sentence. Our own name is never capitalised. */
+export const capitalised = (text: string): string =>
+  text.startsWith('tapfix ') ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 export const none = '(none)';
 

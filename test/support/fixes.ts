@@ -138,7 +138,7 @@ export const aNotice = (over: FixOptions = {}): Remediation => {
     ...over,
     incident: { class: 'Unschedulable', severity: 'warning', reason: 'FailedScheduling', ...over.incident },
     spec: {
-      diagnosis: 'no node fits: 3 of 5 lack cpu (needs 4); 2 of 5 have taint gpu',
+      diagnosis: 'no node fits: 3 of 5 lack cpu (needs 4); 2 of 5 nodes have taint gpu',
       context: { changed: [], evidence: [] },
       rationale: 'autoscaled',
       ...over.spec,

@@ -83,7 +83,10 @@ const rules: readonly Rule[] = [
   ],
   [
     /manifest unknown|manifest for \S+ not found|name unknown|repository \S+ not found|: not found\b|\b404\b/i,
-    (image) => `image ${image} does not exist in registry ${registryOf(image)}`,
+    (image) =>
+      image.startsWith(`${registryOf(image)}/`)
+        ? `image ${image} not found`
+        : `image ${image} not found; it was looked for in ${registryOf(image)}`,
   ],
   [
     /no such host|server misbehaving/i,

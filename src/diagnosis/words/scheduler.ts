@@ -123,7 +123,7 @@ const general: readonly [RegExp, (match: RegExpExecArray) => string][] = [
 
 /**
  * Pure. "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}. preemption: ..."
- * becomes "no node fits: 3 of 5 lack cpu (needs 4); 2 of 5 have taint gpu". An unknown reason keeps the scheduler's words.
+ * becomes "no node fits: 3 of 5 lack cpu (needs 4); 2 of 5 nodes have taint gpu". An unknown reason keeps the scheduler's words.
  */
 export function schedulerInWords(message: string, asks: Asks = new Map()): string {
   const [, all, said] = /^0\/(\d+) nodes are available:\s*([\s\S]*)$/.exec(message.trim()) ?? [];
@@ -144,8 +144,8 @@ function together(all: number, reasons: readonly Reason[], asks: Asks): string[]
   const isOfAll = others.length === 0 && nodes === all && !isVerbatim;
   if (isOfAll)
     return [first.replace(/^\d+ /, all === 1 ? 'the only node ' : all === 2 ? 'both nodes ' : `all ${all} nodes `)];
-  const ofAll = (words: string): string => words.replace(/^\d+(?= )/, (count) => `${count} of ${all}`);
-  return [`no node fits: ${ofAll(first)}`, ...others.map(ofAll)];
+  const ofAll = (words: string, what = ''): string => words.replace(/^\d+(?= )/, (count) => `${count} of ${all}${what}`);
+  return [`no node fits: ${ofAll(first)}`, ...others.map((words) => ofAll(words, ' nodes'))];
 }
 
 /**

@@ -63,7 +63,7 @@ function proposedLines(fix: Remediation, context: CardContext): Wanted[] {
     ...attentionLines(fix, context).map((line) => ({ lines: [line], most: 2, rank: rank.attention })),
     ...(diff ? [{ lines: [{ code: diff }], most: cardLines, rank: rank.diff }] : []),
     ...restLines(fix, facts, fixLine, times).map((line) => ({ lines: [line], most: 3, rank: rank.rest })),
-    ...(fix.spec.action ? [] : [{ lines: [`Next: ${describeCommand(fix)}`], most: 2, rank: rank.next }]),
+    ...(fix.spec.action ? [] : [{ lines: [`Next: ${describeCommand(fix)}`], isWhole: true as const, most: 2, rank: rank.next }]),
   ];
 }
 
@@ -74,11 +74,10 @@ function restLines(fix: Remediation, facts: readonly string[], fixLine: string, 
     const suffering = isShared(fix) && !isQuota(fix) ? whoSuffers(fix, times) : undefined;
     return [...(suffering ? [suffering] : []), ...facts, ...reasons.map(capitalised)];
   }
-  const healthy = healthyTimeIn(fix);
-  const isSaid = healthy === undefined || fixLine.includes('healthy');
-  const before = isSaid ? [] : [`It was healthy for ${redact(healthy)} before`];
+  const [reason = ''] = times.localised(rationaleParts(fix).why).split(/;|\.(?:\s|$)/);
+  const isShown = reason === '' || (healthyTimeIn(fix) !== undefined && fixLine.includes('healthy'));
   const writer = isQuota(fix) ? quotaWriter(fix) : '';
-  return [...facts.map((fact, index) => (index === 0 ? `${fact}${writer}` : fact)), ...before];
+  return [...facts.map((fact, index) => (index === 0 ? `${fact}${writer}` : fact)), ...(isShown ? [] : [reason])];
 }
 
 /** " · writer: gitops-bot", from what was recorded as changed. */
@@ -97,7 +96,8 @@ export function describeCommand({ metadata: { namespace }, spec }: Remediation):
 /** "shop · prod-eu · #3f9a1c · until 03:42" */
 function placeLine(fix: Remediation, context: CardContext): string {
   const times = timesIn(context.timeZone, context.nowMs);
-  const [place, cluster] = [shortName(placeOf(fix)), middleCut(context.cluster, 24)];
+  const isNamed = isQuota(fix) && needsSomebody(fix); // its headline has the namespace
+  const [place, cluster] = [isNamed ? '' : shortName(placeOf(fix)), middleCut(context.cluster, 24)];
   const until = times.minute(expiresAtMs(fix));
   const canEnd = fix.spec.action && shownPhase(fix) === 'Proposed';
   const end = canEnd ? `${isPending(fix, context.nowMs) ? 'until' : 'expired'} ${until}` : '';
@@ -174,7 +174,7 @@ function laterLines(fix: Remediation, context: CardContext): Wanted[] {
     ...past,
     place,
     ...who.map((line) => ({ lines: [line], most: 2, rank: rank.attention })),
-    { lines: undoLines(fix), most: 4, rank: rank.rest, orElse: 'How to undo it is in Details' },
+    { lines: undoLines(fix), most: 4, rank: rank.rest, orElse: isOver ? stillInPlace(fix) : 'How to undo it is in Details' },
   ];
 }
 
@@ -192,8 +192,10 @@ function undoLines(fix: Remediation): Line[] {
 /** If the workload is healthy again, undoing the fix may bring the failure back, so the text says so. */
 function introOf(fix: Remediation): string {
   if (fix.status?.execution?.appliedAt === undefined) return 'To undo, if it was changed after all:';
-  return isCleared(fix) ? `The ${fixWords(fix).noun} is still in place. To undo:` : 'To undo:';
+  return isCleared(fix) ? `${stillInPlace(fix)}. To undo:` : 'To undo:';
 }
+
+const stillInPlace = (fix: Remediation): string => `The ${fixWords(fix).noun} is still in place`;
 
 /** True if the command holds only names, whatever a container is called: set image deploy/web auth=shop/auth:1.41 */
 const isOfNames = (command: string): boolean => /^kubectl -n \S+ set image \S+ [\w.-]+=\S+$/.test(command);
@@ -246,7 +248,9 @@ function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
     { label: 'Snooze 1h', data: encodePress('z', fix) },
     { label: 'Details', data: encodePress('d', fix) },
   ];
-  return [...decisionButtons(fix, context), attention];
+  if (!mayBeProposedAgain(fix)) return [...decisionButtons(fix, context), attention];
+  const [mine, ...others] = attention;
+  return [[...decisionButtons(fix, context).flat(), mine!], others];
 }
 
 /** The buttons that decide about a proposal, or ask for another one. */

@@ -34,6 +34,8 @@ export const fitting = (texts: readonly string[]): string =>
 export interface Wanted {
   /** One line of words is cut to fit. Several lines, or exact ones, are there as a whole or not at all. */
   lines: readonly Line[];
+  /** Half of it would mislead, although it is one line of words. */
+  isWhole?: true;
   /** It takes at most so many lines of a phone. */
   most: number;
   /** Those with a lower number get their room first. */
@@ -44,9 +46,10 @@ export interface Wanted {
 
 const heightOfAll = (lines: readonly Line[]): number => lines.reduce((sum, line) => sum + heightOf(line), 0);
 
-function fitted({ lines, orElse }: Wanted, most: number): readonly Line[] {
+function fitted({ lines, isWhole, orElse }: Wanted, most: number): readonly Line[] {
   const [only, ...others] = lines;
-  if (typeof only === 'string' && others.length === 0) return [cutToLines(only, most, cardColumns)].filter(Boolean);
+  if (typeof only === 'string' && others.length === 0 && !isWhole)
+    return [cutToLines(only, most, cardColumns)].filter(Boolean);
   if (heightOfAll(lines) <= most) return lines;
   return orElse !== undefined && heightOf(orElse) <= most ? [orElse] : [];
 }

@@ -22,7 +22,7 @@ const phrases: Readonly<Record<string, string>> = {
   StorageFailed: 'No storage',
   Evicted: 'Pods evicted',
   JobFailed: 'Last run failed',
-  NodeDown: 'Node not ready',
+  NodeDown: 'Not ready',
   AutoscalerBlind: 'No metrics',
 };
 
@@ -39,8 +39,10 @@ const explainsItself: ReadonlySet<string> = new Set([
   'JobFailed',
 ]);
 
-const phraseOf = ({ spec: { incident } }: Remediation): string =>
-  Object.hasOwn(phrases, incident.class) ? phrases[incident.class]! : capitalised(incident.reason || incident.class);
+function phraseOf({ spec: { incident } }: Remediation): string {
+  if (incident.class === 'JobFailed' && incident.object.kind === 'Job') return 'Job failed';
+  return Object.hasOwn(phrases, incident.class) ? phrases[incident.class]! : capitalised(incident.reason || incident.class);
+}
 
 /** A rollout earlier than this before the trouble is no news. */
 const latelyMs = 3_600_000;
@@ -60,7 +62,10 @@ function changesBefore({ spec }: Remediation, { localised }: Times): string[] {
 
 /** The clauses of the diagnosis, one fact each. */
 export const factsOf = (fix: Remediation, { localised }: Times): string[] =>
-  localised(fix.spec.diagnosis).split('; ').filter(Boolean).map(capitalised);
+  localised(fix.spec.diagnosis)
+    .split('; ')
+    .filter(Boolean)
+    .map((fact) => (isQuota(fix) ? fact : capitalised(fact))); // a quota's begin with the names of resources
 
 /** The workloads behind a shared cause: "research 0/1, api 2/3", as they were when it was noticed. */
 export function whoSuffers(fix: Remediation, { localised }: Times): string | undefined {
@@ -86,7 +91,9 @@ export function causeOf(fix: Remediation, times: Times): Cause {
   const suffering = isQuota(fix) ? whoSuffers(fix, times) : undefined;
   if (suffering !== undefined) return { lines: [suffering] };
   const phrase = phraseOf(fix);
-  const since = `since ${startOf(fix) === undefined ? '' : 'before '}${times.minute(fix.spec.incident.firstSeen)}`;
+  const word = fix.spec.incident.class === 'JobFailed' ? 'at' : 'since'; // a run that failed has ended
+  const from = startOf(fix) === undefined ? word : `${word === 'at' ? '' : `${word} `}before`;
+  const since = `${from} ${times.minute(fix.spec.incident.firstSeen)}`;
   const changes = changesBefore(fix, times);
   const lines = [
     ...changes.flatMap((change) => [`${phrase} ${since}, after ${change}`, `${phrase}, after ${change}`]),

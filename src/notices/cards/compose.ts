@@ -61,7 +61,7 @@ export function namesOf(some: readonly Remediation[], label: Label): string {
 /** "3 workloads", or "3 things" if one of them is something else. */
 export function inWords(some: readonly Remediation[]): string {
   const isOther = ({ spec }: Remediation): boolean =>
-    ['Job', 'CronJob', 'PersistentVolumeClaim', 'HorizontalPodAutoscaler'].includes(spec.incident.object.kind);
+    ['PersistentVolumeClaim', 'HorizontalPodAutoscaler'].includes(spec.incident.object.kind);
   const noun = some.some((fix) => isShared(fix) || isOther(fix)) ? 'thing' : 'workload';
   return `${some.length} ${noun}${some.length === 1 ? '' : 's'}`;
 }

@@ -12,7 +12,7 @@ interface FixWords {
   button: string;
   /** On a numbered button among others, and in the line of a list: "Roll back". */
   short: string;
-  /** After "Fix: ", and after "Yes, " if there is nothing else there. */
+  /** After "Fix: ", "about to ", and "Yes, " if there is nothing else for that. */
   does: string;
   yes?: string;
   /** While it is applied, after the name of its target. */

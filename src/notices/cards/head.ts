@@ -70,10 +70,9 @@ export function headOf(fix: Remediation, context: CardContext, name = subjectFir
     case 'Noticed':
       return isCleared(fix) ? overHead(fix, name, context) : { dot: 'red', headline: whatIsBroken(fix, { name }) };
     case 'Approved':
-    case 'Applying': {
-      const about = phase === 'Approved' ? 'about to start: ' : '';
-      return { dot: 'yellow', headline: `${name}: ${about}${fixWords(fix).doing}, ${decided(fix, context)}` };
-    }
+      return { dot: 'yellow', headline: `${name}: about to ${fixWords(fix).does}, ${decided(fix, context)}` };
+    case 'Applying':
+      return { dot: 'yellow', headline: `${name}: ${fixWords(fix).doing}, ${decided(fix, context)}` };
     case 'Applied':
       return { dot: 'blue', headline: `${withReadiness(`${name}: ${fixWords(fix).done}`, fix)}, watching` };
     case 'Recovered':

@@ -4,6 +4,7 @@ import { hashOf } from '../../lib/hash.ts';
 import { redact } from '../../lib/redact.ts';
 import { counted } from '../../lib/text.ts';
 import { encodeAll, encodePage } from '../payload.ts';
+import { withinBudget } from './budget.ts';
 import type { MessageContext } from './card-context.ts';
 import { isSettled, isUnderWay, needsSomebody } from './head.ts';
 import type { Button, Dot, Message } from './message.ts';
@@ -87,13 +88,13 @@ function inPlainWords(failure: string, count: number): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** "198 cannot pull images: registry.internal times out", then those without a common cause in one line. */
+/** "198 cannot pull images: registry.internal times out", then in one line those without a common cause, and the few. */
 function classLines(members: readonly Remediation[]): string[] {
   const kinds = tally(members.map(({ spec }) => spec.incident.class)).map(([name, count]) => {
     const cause = causeOf(members.filter(({ spec }) => spec.incident.class === name));
-    return { words: inPlainWords(name, count), cause };
+    return { words: inPlainWords(name, count), count, cause };
   });
-  const explained = kinds.slice(0, mostClasses).filter(({ cause }) => cause !== undefined);
+  const explained = kinds.slice(0, mostClasses).filter(({ count, cause }) => cause !== undefined && count * 10 >= members.length);
   const others = kinds.filter((kind) => !explained.includes(kind)).map(({ words }) => words);
   return [
     ...explained.map(({ words, cause }) => `${words}: ${cause}`),
@@ -147,12 +148,16 @@ export function composeStorm(members: readonly Remediation[], context: MessageCo
   const { cluster, notice, nameOf } = context;
   const { dot, headline } = titleOf(members, cluster);
   const isOver = dot === 'grey';
-  const lines = isOver ? [] : classLines(members);
-  const footer = [
-    ...lines,
-    placesLine(members),
-    ...(isOver ? [] : [...progressLine(members), ...attentionLine(members, nameOf)]),
+  const wanted = [
+    ...(isOver ? [] : classLines(members).map((line) => ({ lines: [line], most: 2, rank: 1 }))),
+    { lines: [placesLine(members)], most: 2, rank: 0 },
+    ...(isOver ? [] : [...progressLine(members), ...attentionLine(members, nameOf)]).map((line) => ({
+      lines: [line],
+      most: 1,
+      rank: 0,
+    })),
   ];
+  const footer = withinBudget(headline, wanted);
   const silent = !members.some((fix) => needsSomebody(fix) && severityOf(fix) === 'critical');
   const buttons = isOver || notice === undefined ? [] : [stormButtons(notice, members.some(context.approvable))];
   return { cards: [{ dot, headline, rows: [], footer, buttons }], silent };

@@ -116,6 +116,7 @@ function impactOf(fix: Remediation, still: boolean): string {
   if (failure === 'NodeDown') return `is ${still ? 'still ' : ''}not ready${touching(fix, 'on it')}`;
   if (failure === 'StorageFailed' && kindOf(fix) === 'StorageClass')
     return `is ${still ? 'still ' : ''}missing${touching(fix, 'wait for it')}`;
+  if (failure === 'JobFailed' && kindOf(fix) === 'CronJob') return 'failed its last run';
   const sentence = Object.hasOwn(sentences, failure) ? sentences[failure]! : `has trouble: ${reason || failure}`;
   return withReadiness(still ? stillSo(sentence) : sentence, fix);
 }

@@ -44,6 +44,6 @@ export function restartFix(scene: Scene, { nowMs }: DeriveDeps): Fix {
   return {
     action: rolloutRestart as never,
     params: { kind, name, uid },
-    why: `The new pods run the same version: this helps if pods hang, not if a dependency is down. ${pods}.`,
+    why: `Helps if pods hang, not if a dependency is down. ${pods}.`,
   };
 }
