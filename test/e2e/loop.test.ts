@@ -160,9 +160,9 @@ describe('a new revision that crash-loops', () => {
   });
 
   test('is undone after one tap, made while the watcher was down, and turns green', async () => {
-    const message = await withButton(namespace, /Approve undo/);
+    const message = await withButton(namespace, /Roll back/);
     await scene.scaleWatcher(0);
-    await chat.press(message, /Approve undo/);
+    await chat.press(message, /Roll back/);
     await scene.scaleWatcher(1);
     await fixInPhase(cluster, namespace, 'Recovered', 90_000);
     await messageAbout(namespace, /🟢.*recovered/s);

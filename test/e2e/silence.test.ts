@@ -51,8 +51,8 @@ describe('what must not be said again', () => {
     await scene.messageAbout(rejected, /rejected by Ada/);
     await breakByQuota(cluster, waiting);
     await breakByRollout(cluster, open);
-    await scene.withButton(waiting, /Approve deletion/);
-    await scene.withButton(open, /Approve undo/);
+    await scene.withButton(waiting, /Delete quota/);
+    await scene.withButton(open, /Roll back/);
     const posts = chat.posts();
     await assertNoSecretsInLogs(cluster);
     await cluster.kubectl(['-n', 'tapfix', 'delete', 'pod', '--all', '--grace-period=0', '--force']);

@@ -63,7 +63,7 @@ const successor = aFix({ n: 2, spec: { follows: { name: replaced.metadata.name, 
 const expired = (n: number, name: string) => aFix({ n, name, phase: 'Expired', conditions: [condition('Expired', '02:42:35')] });
 const notRecovered = condition('Failed', '02:24:12', { reason: 'NotRecovered', message: 'not healthy within 10 min' });
 
-const node = (over: FixOptions = {}) => aNotice({ n: 9, name: 'worker-3', namespace: 'tapfix', ...over, incident: { class: 'NodeDown', severity: 'critical', object: { kind: 'Node', name: 'worker-3', uid: uidOf(909) } }, spec: { diagnosis: 'kubelet has not posted its status since 2026-11-16T02:11:20Z', rationale: 'tapfix does not change nodes' }, status: { sightings: { count: 1, lastSeen: at('02:12:34'), ready: 0, desired: 0, affected: ['shop/Deployment/web', 'shop/StatefulSet/db', 'pay/Deployment/api'] }, ...over.status } });
+const node = (over: FixOptions = {}) => aNotice({ n: 9, name: 'worker-3', namespace: 'tapfix', ...over, incident: { class: 'NodeDown', severity: 'critical', object: { kind: 'Node', name: 'worker-3', uid: uidOf(909) } }, spec: { diagnosis: 'kubelet has been silent since 2026-11-16T02:11:20Z', rationale: 'tapfix does not change nodes' }, status: { sightings: { count: 1, lastSeen: at('02:12:34'), ready: 0, desired: 0, affected: ['shop/Deployment/web', 'shop/StatefulSet/db', 'pay/Deployment/api'] }, ...over.status } });
 
 const notice = 'c0ffee00c0ffee00c0ffee00c0ffee00';
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));

@@ -9,7 +9,7 @@ const control = /[\u0000-\u0009\u000b-\u001f\u007f]/;
 
 describe('tapfix demo, played to its end', { concurrency: 3, timeout: 120_000 }, () => {
   const scenarios: { scenario: string; card: RegExp; fix: RegExp; done: string }[] = [
-    { scenario: 'rollout', card: /🔴 checkout keeps crashing, 0\/3 ready/, fix: /undo the rollout of checkout/, done: 'RolloutUndo' },
+    { scenario: 'rollout', card: /🔴 checkout is down, 0\/3 ready/, fix: /undo the rollout of checkout/, done: 'RolloutUndo' },
     { scenario: 'quota', card: /🔴 quota platform-hardening blocks 2 workloads/, fix: /delete ResourceQuota platform-hardening/, done: 'DeleteResourceQuota' },
     { scenario: 'image', card: /🔴 web cannot pull its image/, fix: /set the image of container app in web to shop\/web:1\.41/, done: 'PatchDeploymentImage' },
     { scenario: 'crash', card: /🔴 api keeps crashing, 2\/3 ready/, fix: /evict pod api-\S+; its owner makes a new one/, done: 'DeletePod' },

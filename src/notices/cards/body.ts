@@ -215,9 +215,9 @@ export function howToUndo(fix: Remediation): Line[] {
   const proposed = rationaleParts(fix).undo;
   if (undo) {
     const nothing = nothingToUndo(undo);
-    return nothing ? [nothing] : commandLines(undo, printing(fix, 'status.execution.undo'));
+    return nothing ? [nothing] : ['with', ...commandLines(undo, printing(fix, 'status.execution.undo'))];
   }
-  return proposed ? commandLines(proposed, printing(fix, 'spec.rationale')) : [];
+  return proposed ? ['with', ...commandLines(proposed, printing(fix, 'spec.rationale'))] : [];
 }
 
 /** "03:12:05 CET first seen · 03:14:10 approved by Ada (Slack) · 03:14:12 applied · 03:14:53 healthy" */

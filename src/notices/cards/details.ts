@@ -1,5 +1,5 @@
 import type { LinkTemplate } from '../../config/schema.ts';
-import { conditionOf, isProposedByProgram, rationaleParts, type Remediation, severityOf, shortIdOf } from '../../kube/remediation.ts';
+import { conditionOf, isProposedByProgram, noFix, rationaleParts, type Remediation, severityOf, shortIdOf } from '../../kube/remediation.ts';
 import type { EventView } from '../../kube/views.ts';
 import { globMatches } from '../../lib/glob.ts';
 import { redact } from '../../lib/redact.ts';
@@ -37,7 +37,7 @@ export function composeDetails(
     { label: 'Seen', lines: [...seenLines(fix, context), ...evidence.map(say)] },
     { label: 'Events', lines: eventLines(events, context) },
     { label: 'Log', lines: log.map(say), fold: true },
-    { label: 'Fix', lines: fixRow(fix, context) },
+    ...fixRows(fix, context),
     { label: 'Risk', lines: riskLines(fix, say) },
     { label: 'Undo', lines: howToUndo(fix) },
     { label: 'Who', lines: whoLines(fix, context) },
@@ -70,14 +70,18 @@ function seenLines({ spec: { incident }, status }: Remediation, { timeZone, nowM
 }
 
 /** What it does, the whole diff, and what the API server answered to it. */
-function fixRow(fix: Remediation, { timeZone, nowMs }: DetailsContext): Line[] {
+function fixRows(fix: Remediation, { timeZone, nowMs }: DetailsContext): CardRow[] {
   const times = timesIn(timeZone, nowMs);
   const words = actionWords(fix);
-  if (!words) return [`No one-tap fix: ${times.localised(fix.spec.rationale) || 'none is known for this'}`];
+  if (!words) {
+    const why = times.localised(fix.spec.rationale);
+    return [{ label: 'Fix', lines: [why === '' || why === noFix ? 'No one-tap fix' : `No one-tap fix: ${why}`] }];
+  }
   const { preview } = fix.status ?? {};
   const rehearsed = conditionOf(fix, 'Rehearsed');
   const confirmed = conditionOf(fix, 'Confirmed');
   const diff = preview?.diff ? [{ code: redact(preview.diff.trimEnd()) }] : [];
+  const isLong = diff.some(({ code }) => code.length > 600 || code.split('\n').length > 10);
   const checks =
     rehearsed?.status === 'False'
       ? [`dry run failed: ${times.localised(rehearsed.message)}`]
@@ -85,7 +89,10 @@ function fixRow(fix: Remediation, { timeZone, nowMs }: DetailsContext): Line[] {
         ? [`dry run accepted by the API server at ${times.at(preview.at)}`]
         : [];
   const doubt = confirmed?.status === 'False' ? [`not confirmed: ${times.localised(confirmed.message)}`] : [];
-  return [redact(words.summary), ...diff, ...checks, ...doubt];
+  return [
+    { label: 'Fix', lines: [redact(words.summary), ...(isLong ? [] : diff), ...checks, ...doubt] },
+    { label: 'Exactly', lines: isLong ? diff : [], fold: true },
+  ];
 }
 
 function riskLines(fix: Remediation, say: (text: string) => string): string[] {

@@ -55,10 +55,10 @@ describe('failures of every class on the simulated cluster', { concurrency: 3 },
       world.start();
       await isRunning(world, 'checkout');
       await breaks(world);
-      await world.until('a button', () => world.phone.has(/Approve undo/), 900_000);
+      await world.until('a button', () => world.phone.has(/Roll back/), 900_000);
       assert.match(world.phone.headlines()[0]!, first);
       assert.match(world.phone.text(), why);
-      await world.phone.press(/Approve undo/);
+      await world.phone.press(/Roll back/);
       await world.phase('Recovered', 900_000);
       assert.equal(await available(world, 'checkout'), true);
       assert.equal(world.phone.messages.length, 1);
@@ -74,7 +74,7 @@ describe('failures of every class on the simulated cluster', { concurrency: 3 },
       assert.match(world.phone.headlines()[0]!, first);
       assert.match(world.phone.text(), why);
       assert.match(world.phone.text(), offers);
-      assert.equal(world.phone.has(/Approve undo/), false);
+      assert.equal(world.phone.has(/Roll back/), false);
       await world.advance(600_000);
       assert.equal(world.phone.messages.length, 1);
     });

@@ -9,8 +9,8 @@ describe('the life of a card', { concurrency: 3 }, () => {
   test('approved: the rollout is undone, and the same message turns green', async (t) => {
     const world = await aWorld(t);
     await untilAsked(world);
-    assert.match(world.phone.headlines()[0]!, /^checkout keeps crashing, 0\/2 ready$/);
-    assert.equal(await world.phone.press(/Approve undo/), 'Approved; it starts now.');
+    assert.match(world.phone.headlines()[0]!, /^checkout is down, 0\/2 ready$/);
+    assert.equal(await world.phone.press(/Roll back/), 'Approved; it starts now.');
     const fix = await world.phase('Recovered');
     await world.until('green', () => world.phone.dots()[0] === 'green');
     assert.equal(fix.spec.approval.by, 'telegram:111');
@@ -25,8 +25,8 @@ describe('the life of a card', { concurrency: 3 }, () => {
     await isRunning(world, 'web');
     await tightQuota(world);
     await losePods(world, 'web');
-    await world.until('a button', () => world.phone.has(/Approve deletion/));
-    await world.phone.press(/Approve deletion/);
+    await world.until('a button', () => world.phone.has(/Delete quota/));
+    await world.phone.press(/Delete quota/);
     await world.until('the question', () => world.phone.has(/^Yes, delete/));
     await world.phone.press(/^Yes, delete/);
     await world.until('the pods', () => available(world, 'web'), 10_000);
@@ -42,7 +42,7 @@ describe('the life of a card', { concurrency: 3 }, () => {
     await world.phase('Rejected');
     await world.advance(3_600_000);
     assert.equal(world.phone.messages.length, 1);
-    assert.match(world.phone.headlines()[0]!, /^checkout: undo rejected by Ada/);
+    assert.match(world.phone.headlines()[0]!, /^checkout is still .*Rejected by Ada/);
     assert.equal((await world.fixes()).length, 1);
     assert.equal(await available(world, 'checkout'), false);
   });
@@ -51,7 +51,7 @@ describe('the life of a card', { concurrency: 3 }, () => {
     const world = await aWorld(t);
     await untilAsked(world);
     await world.phase('Expired', 31 * 60_000);
-    await world.until('its words', () => /nobody decided until/.test(world.phone.headlines()[0]!));
+    await world.until('its words', () => /No decision by/.test(world.phone.headlines()[0]!));
     assert.equal(world.phone.has(/Approve|Reject/), false);
     assert.equal(world.phone.has(/^Propose again$/), true);
     assert.equal(world.phone.messages.length, 1);
@@ -63,10 +63,10 @@ describe('the life of a card', { concurrency: 3 }, () => {
     const first = await world.phase('Expired', 31 * 60_000);
     await world.until('the button', () => world.phone.has(/Propose again/));
     assert.equal(await world.phone.press(/Propose again/), 'Proposed again; this message shows it.');
-    await world.until('a button', () => world.phone.has(/Approve undo/));
+    await world.until('a button', () => world.phone.has(/Roll back/));
     const second = await world.phase('Proposed');
     assert.deepEqual(second.spec.follows, { name: first.metadata.name, uid: first.metadata.uid });
-    await world.phone.press(/Approve undo/);
+    await world.phone.press(/Roll back/);
     await world.phase('Recovered');
     await world.until('green', () => world.phone.dots()[0] === 'green');
     assert.equal(world.phone.messages.length, 1);
@@ -90,7 +90,7 @@ describe('the life of a card', { concurrency: 3 }, () => {
     await untilAsked(world);
     await rollOut(world, 'checkout', 'shop/app:3');
     await world.phase('Resolved', 300_000);
-    await world.until('its words', () => /healthy again by itself/.test(world.phone.headlines()[0]!));
+    await world.until('its words', () => /is healthy again/.test(world.phone.headlines()[0]!));
     assert.equal(world.phone.dots()[0], 'grey');
     assert.equal(world.phone.has(/./), false);
   });

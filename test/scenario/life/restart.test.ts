@@ -78,7 +78,7 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     await world.phase('Proposed');
     world.kill();
     world.start();
-    await world.until('a button', () => world.phone.has(/Approve undo/));
+    await world.until('a button', () => world.phone.has(/Roll back/));
     assert.equal(world.phone.messages.length, 1);
   });
 
@@ -120,7 +120,7 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     await world.phase('Resolved', 300_000);
     assert.equal(world.phone.has(/Approve/), true, 'it died before it could say so');
     await restarted(world);
-    await world.until('its words', () => /healthy again by itself/.test(world.phone.headlines()[0]!));
+    await world.until('its words', () => /is healthy again/.test(world.phone.headlines()[0]!));
     await world.advance(300_000);
     assert.deepEqual([world.phone.dots(), world.phone.has(/./)], [['grey'], false]);
     assert.equal((await world.fixes()).length, 1);
@@ -140,7 +140,7 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     assert.deepEqual(phases, ['Superseded', 'Noticed']);
     assert.deepEqual([world.phone.messages.length, world.phone.headlines().length], [1, 1], world.phone.text());
     await rollOut(world, 'checkout', 'shop/app:4');
-    await world.until('its end', () => /healthy again by itself/.test(world.phone.headlines()[0]!), 300_000);
+    await world.until('its end', () => /is healthy again/.test(world.phone.headlines()[0]!), 300_000);
     assert.equal(world.phone.messages.length, 1, world.phone.text());
     assert.equal(await revision(world), 4);
   });

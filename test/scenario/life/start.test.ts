@@ -30,7 +30,7 @@ describe('what was there before', { concurrency: 3 }, () => {
     await world.until('green', () => world.phone.dots().includes('green'));
     assert.equal(
       shown?.message.title?.text,
-      'tapfix started: 2 things were already broken (api, tight); 1 still failing',
+      'tapfix started: 2 things were already broken (api, tight); 1 still broken',
     );
     assert.equal(world.phone.messages.length, 1);
   });
@@ -84,6 +84,6 @@ describe('the diagnosis changes while nobody has decided', { concurrency: 3 }, (
     );
     await world.until('grey', () => world.phone.dots()[0] === 'grey');
     assert.equal(world.phone.messages.length, 1);
-    assert.match(world.phone.headlines()[0] ?? '', /^checkout healthy again by itself/);
+    assert.match(world.phone.headlines()[0] ?? '', /^checkout is healthy again/);
   });
 });

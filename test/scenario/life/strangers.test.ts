@@ -33,7 +33,7 @@ test('a record whose key names another namespace silences nobody there, and noth
   await theirs(world, 'quiet-1', { key: 'shop/Deployment/web', kind: 'Deployment' });
   await world.advance(10_000);
   await rollOut(world, 'web', 'shop/app:2-crash');
-  await world.until('the card', () => world.phone.has(/Approve undo/));
+  await world.until('the card', () => world.phone.has(/Roll back/));
   assert.equal(world.phone.messages.length, 1, world.phone.text());
   assert.equal((await world.fixes()).length, 1);
   assert.equal((await world.fixes('mail'))[0]?.status, undefined);

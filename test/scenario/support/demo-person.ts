@@ -18,8 +18,8 @@ export function openDemo(t: TestContext, size: WindowSize, ...words: string[]): 
 
 /** What stands on the screen while a key is waited for. */
 export const prompts = {
-  rollback: [/🔴 checkout keeps crashing, 0\/3 ready/u, '[a] Approve undo   [r] Reject'],
-  quota: [/🔴 quota platform-hardening blocks 2\s+workloads in shop/u, '[a] Approve deletion   [r] Reject'],
+  rollback: [/🔴 checkout is down, 0\/3 ready/u, '[a] Roll back   [r] Reject'],
+  quota: [/🔴 quota platform-hardening blocks 2\s+workloads in shop/u, '[a] Delete quota   [r] Reject'],
   confirm: [/🔴 quota platform-hardening/u, '[y] Yes, delete quota platform-hardening', '[n] Back'],
 } as const;
 export const hints = {

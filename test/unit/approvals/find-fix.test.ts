@@ -21,7 +21,7 @@ const which: [string, Remediation[], string, Partial<Command>, RegExp][] = [
     [aFix(), aFix({ n: 2, namespace: 'pay' })],
     'ack checkout',
     {},
-    /^Say which: shop\/checkout-3f9a1c-1, pay\/checkout-3f9a1c-2/,
+    /^Say which: pay\/checkout-3f9a1c-2, shop\/checkout-3f9a1c-1/,
   ],
 ];
 for (const [name, fixes, line, over, say] of which)

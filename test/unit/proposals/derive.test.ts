@@ -143,19 +143,19 @@ test('only what the config allows is offered', async () => {
 });
 
 test('a command to put it back is shown whole or not at all', () => {
-  assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. Put it back with:\nkubectl create');
+  assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. To undo:\nkubectl create');
   const long = withUndo('Safe.', 'x'.repeat(2048));
-  assert.equal(long, 'Safe. How to put it back will be in status.execution.undo of this Remediation.');
+  assert.equal(long, 'Safe. How to undo it will be in status.execution.undo of this Remediation.');
 });
 
 describe('recorded clusters', () => {
   const nowMs = Date.parse('2026-11-16T08:30:30Z');
   const first = 'this is its first revision, there is none to go back to';
-  const nothing = 'nothing safe to do by a tap';
+  const nothing = 'no one-tap fix';
 
   /** What a real control plane and a real kubelet left behind, and what is said of it. */
   const cases: { of: string; why: string; seen: string[]; fix: string }[] = [
-  { of: 'ImagePull shop/Deployment/typo', why: 'image localhost/app:1.O: registry localhost does not answer (connection refused)', seen: ['its only pod waits for it'], fix: first },
+  { of: 'ImagePull shop/Deployment/typo', why: 'image localhost/app:1.O: localhost refuses the connection', seen: ['its only pod waits for it'], fix: first },
   { of: 'ConfigMissing shop/Deployment/cfg', why: 'ConfigMap missing does not exist', seen: ['its only pod cannot start without it'], fix: first },
   { of: 'ConfigMissing free/Deployment/mount', why: 'Secret nope does not exist', seen: ['its only pod cannot start without it'], fix: first },
   { of: 'OOMKilled shop/Deployment/oom', why: 'container app is killed for memory within a second; its limit is 32Mi', seen: ['5 restarts of 1 pod'], fix: first },
@@ -171,7 +171,7 @@ describe('recorded clusters', () => {
   { of: 'JobFailed free/CronJob/nightly', why: 'its run nightly-29913629 gave up after 2 tries: container app exits 1 within a second', seen: ['it allows 1 retry'], fix: 'what it did before it failed is not known, so running it again is left to a person' },
   { of: 'JobFailed free/Job/nightly-29913629', why: 'it gave up after 2 tries: container app exits 1 within a second', seen: ['it allows 1 retry'], fix: 'what it did before it failed is not known, so running it again is left to a person' },
   { of: 'AutoscalerBlind free/HorizontalPodAutoscaler/slow', why: 'it cannot read cpu: the API metrics.k8s.io (metrics-server) is not installed, since 2026-11-16T08:28:51.000Z', seen: ['Deployment slow stays at 1 (it may have 1 to 3)'], fix: nothing },
-  { of: 'CreateRejected locked/StatefulSet/db', why: 'Pod Security level restricted refuses its pods: host namespaces (hostNetwork=true), allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile', seen: [], fix: 'a rule is changed by those who set it, not by a tap' },
+  { of: 'CreateRejected locked/StatefulSet/db', why: 'Pod Security level restricted refuses its pods: host namespaces (hostNetwork=true), allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile', seen: [], fix: 'tapfix does not change policies' },
 ]; // prettier-ignore
   for (const { of, why, seen, fix } of cases)
     test(`recorded: ${of}: ${why}`, async () => {

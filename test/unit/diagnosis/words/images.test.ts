@@ -35,10 +35,10 @@ const pulling = (why: string): string =>
   `Back-off pulling image "${image}": ErrImagePull: rpc error: code = Unknown desc = failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${why}`;
 
 const pulls: { text: string; reason?: string; want: string; image?: string }[] = [
-  { text: pulling(`${image}: not found`), want: `image ${image} does not exist in registry registry.example.com:5000` },
+  { text: pulling(`${image}: not found`), want: `image ${image} not found` },
   {
     text: 'manifest unknown: manifest unknown',
-    want: `image ${image} does not exist in registry registry.example.com:5000`,
+    want: `image ${image} not found`,
   },
   {
     text: pulling(
@@ -59,13 +59,13 @@ const pulls: { text: string; reason?: string; want: string; image?: string }[] =
     text: pulling(
       'failed to do request: Head "https://registry.example.com:5000/v2/": dial tcp 10.0.0.9:5000: connect: connection refused',
     ),
-    want: `image ${image}: registry registry.example.com:5000 does not answer (connection refused)`,
+    want: `image ${image}: registry.example.com:5000 refuses the connection`,
   },
   {
     text: pulling(
       'failed to do request: Head "https://registry.example.com:5000/v2/": dial tcp 10.0.0.9:5000: i/o timeout',
     ),
-    want: `image ${image}: registry registry.example.com:5000 does not answer (time-out)`,
+    want: `image ${image}: registry.example.com:5000 times out`,
   },
   {
     text: pulling(

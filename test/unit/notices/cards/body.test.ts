@@ -52,7 +52,7 @@ const failedWith = (reason: string, message: string) =>
       conditions: [condition('Failed', '02:14:12', { reason, message })],
     }),
   );
-test('what was about to be applied and was not, is said so, and there is nothing to put back', () => {
+test('what was about to be applied and was not, is said so, and there is nothing to undo', () => {
   const { headline, footer } = failedWith('AlreadyHealthy', 'already healthy by now; nothing was changed');
   assert.equal(headline, 'checkout: the undo was not applied: already healthy by now; nothing was changed');
   assert.deepEqual(footer, []);

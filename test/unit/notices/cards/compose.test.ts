@@ -208,7 +208,7 @@ for (const [name, command] of shown)
 test('a command that holds a secret is not in the chat: what prints it is, and that is said', () => {
   const prints = "kubectl -n shop get fix platform-hardening-3f9a1c-7 -o jsonpath='{.spec.rationale}'";
   assert.deepEqual(riskOf(quotaOf('password=hunter2')), [
-    'It stays away. Put it back with:',
+    'It stays away. To undo:',
     'a command with something in it that is not for a chat; this prints it:',
     { command: prints, orElse: prints },
   ]);

@@ -19,6 +19,6 @@ test('a refusal is that of the ReplicaSet there is now, not of one that was repl
   assert.deepEqual(shown((await ask('CreateRejected'))!), {
     why: 'policy labels refuses its pods: needs an owner',
     seen: [],
-    fix: 'a rule is changed by those who set it, not by a tap',
+    fix: 'tapfix does not change policies',
   });
 });

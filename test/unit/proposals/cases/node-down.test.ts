@@ -22,7 +22,7 @@ const nodes: { name: string; node: object; want: string }[] = [
   {
     name: 'silence',
     node: nodeWith('Unknown', 'Kubelet stopped posting node status.'),
-    want: 'kubelet has not posted its status since 2026-11-16T03:11:20.000Z',
+    want: 'kubelet has been silent since 2026-11-16T03:11:20.000Z',
   },
   {
     name: 'its own word',
@@ -49,7 +49,7 @@ for (const { name, node, want } of nodes)
     assert.deepEqual(shown(found!), {
       why: want,
       seen: ['1 pod of 1 workload: shop/web 1'],
-      fix: 'nothing is done to nodes by a tap',
+      fix: 'tapfix does not change nodes',
     });
   });
 

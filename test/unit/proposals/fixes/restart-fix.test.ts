@@ -70,8 +70,8 @@ test('a restart says whom it helps, and how many pods it replaces how', async ()
     const shop = aRollout({ pods, deployment: { spec: { replicas, ...(strategy && { strategy }) } } });
     return (await shop.ask('ProbeFailing'))!.rationale;
   };
-  const begins = 'The new pods run the same version: it helps if the old ones hang, not if what they need is away.';
-  const ends = 'Nothing to put back: the new pods run what the old ones ran.';
+  const begins = 'Helps if pods hang, not if a dependency is down.';
+  const ends = 'Nothing to undo: the new pods run what the old ones ran.';
   const rolling = (maxUnavailable: number | string) => ({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable } });
   assert.equal(await said(undefined), `${begins} 3 pods are replaced step by step. ${ends}`);
   assert.equal(
