@@ -151,6 +151,8 @@ function recovered(fix: Remediation, name: string): string {
 function stillBroken(fix: Remediation, name: string, context: CardContext): string {
   const broken = whatIsBroken(fix, { still: true, name });
   const { appliedAt } = fix.status?.execution ?? {};
+  // The controller's reading is newer than the watcher's count, which would contradict it.
+  if (conditionOf(fix, 'Failed')?.reason === 'AlreadyHealthy') return `${name}: ${notApplied(fix, context)}`;
   if (shownPhase(fix) !== 'Failed' || !appliedAt) return `${broken}. ${whatBecameOf(fix, context)}`;
   const took = spokenBetween(appliedAt, conditionOf(fix, 'Failed')?.lastTransitionTime);
   const when = `${took ? `${took} after` : 'after'} the ${fixWords(fix).noun}`;
