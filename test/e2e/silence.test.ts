@@ -48,7 +48,7 @@ describe('what must not be said again', () => {
     await scene.withButton(rejected, /Reject/);
     await chat.press(await scene.withButton(rejected, /Reject/), /Reject/);
     await fixInPhase(cluster, rejected, 'Rejected', 30_000);
-    await scene.messageAbout(rejected, /rejected by Ada/);
+    await scene.messageAbout(rejected, /🔴.*still.*Rejected by Ada/su);
     await breakByQuota(cluster, waiting);
     await breakByRollout(cluster, open);
     await scene.withButton(waiting, /Delete quota/);

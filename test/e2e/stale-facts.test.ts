@@ -42,7 +42,7 @@ const fixes = (namespace: string): Promise<Remediation[]> => cluster.list('remed
 test('a crash that is over and an ordinary rollout after a restart: nobody is told anything', async () => {
   const namespace = await cluster.freshNamespace('e2e-stale-rollout');
   await applyIn(cluster, namespace, deployment('checkout', 1, ['crash']));
-  await scene.messageAbout(namespace, /checkout keeps crashing/, 90_000);
+  await scene.messageAbout(namespace, /checkout (?:is (?:down|degraded)|keeps crashing)/, 90_000);
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run']));
   await available(cluster, namespace, 'checkout');
   await fixInPhase(cluster, namespace, 'Resolved', 60_000);

@@ -25,7 +25,7 @@ describe('blindness', { concurrency: 3 }, () => {
     const [said = '', ...others] = about(world);
     assert.match(
       said,
-      /^tapfix could not see the cluster from 03:14 to 03:2[12] UTC \(API server unreachable\). Caught up: 2 incidents\.$/,
+      /^tapfix could not see the cluster from 03:14 to 03:2[12] UTC \(API server unreachable\)\. Caught up: 2 incidents\.$/,
     );
     assert.deepEqual(others, []);
     const cards = world.phone.headlines().filter((line) => !line.startsWith('tapfix '));
