@@ -60,7 +60,7 @@ test('whom another namespace calls affected, or what it says to follow, is poste
   const [{ metadata }] = (await world.fixes()) as [Remediation];
   const follows = { name: metadata.name, uid: metadata.uid };
   await theirs(world, 'next-1', { key: 'mail/Deployment/next', kind: 'Deployment', follows });
-  await world.until('its card', () => world.phone.headlines().some((line) => line.startsWith('web fails its health')));
+  await world.until('its card', () => world.phone.headlines().some((line) => /^web is (?:down|degraded)/.test(line)));
   await world.advance(60_000);
   assert.notEqual((await world.fixes())[0]?.status?.phase, 'Superseded');
 });
