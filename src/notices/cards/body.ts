@@ -42,7 +42,7 @@ const rank = { first: 0, place: 1, obstacle: 2, attention: 3, diff: 4, rest: 5, 
 /** One Remediation: what is broken, why, what the fix does; where, and until when; then what else has room. */
 export function composeCard(fix: Remediation, context: CardContext): Card {
   const { dot, headline: whole } = headOf(fix, context);
-  const isAsked = ['Proposed', 'Noticed'].includes(shownPhase(fix)) && isBroken(fix);
+  const isAsked = ['Proposed', 'Noticed'].includes(shownPhase(fix));
   const headline = cutHeadline(whole, isAsked ? 2 : 4);
   const footer = withinBudget(headline, isAsked ? proposedLines(fix, context) : laterLines(fix, context));
   return { dot, headline, rows: [], footer, buttons: buttonsOf(fix, context) };
@@ -241,7 +241,7 @@ function timeline(fix: Remediation, context: CardContext): string {
 
 /** Only buttons that can act. There are none where nobody is listed as an approver. */
 function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
-  if (!context.approvable || !needsSomebody(fix) || isCleared(fix)) return [];
+  if (!context.approvable || !needsSomebody(fix)) return [];
   if (confirmingNow(fix, context)) return decisionButtons(fix, context);
   const attention = [
     { label: "I'm on it", data: encodePress('k', fix) },

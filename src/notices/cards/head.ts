@@ -2,7 +2,6 @@ import {
   conditionOf,
   expiresAtMs,
   isBroken,
-  isCleared,
   madeItWorse,
   type Phase,
   phaseOf,
@@ -68,7 +67,7 @@ export function headOf(fix: Remediation, context: CardContext, name = subjectFir
   switch (phase) {
     case 'Proposed':
     case 'Noticed':
-      return isCleared(fix) ? overHead(fix, name, context) : { dot: 'red', headline: whatIsBroken(fix, { name }) };
+      return { dot: 'red', headline: whatIsBroken(fix, { name }) }; // the controller resolves it once it is cleared
     case 'Approved':
       return { dot: 'yellow', headline: `${name}: about to ${fixWords(fix).does}, ${decided(fix, context)}` };
     case 'Applying':

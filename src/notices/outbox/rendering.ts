@@ -32,7 +32,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
   const shown = [
     phase,
     ...(pending ? ['Rehearsed', 'Confirmed'] : []),
-    ...(phase === 'Failed' || phase === 'Expired' || isCleared(fix) ? ['IncidentCleared'] : []),
+    ...(['Failed', 'Expired'].includes(phase) || (phase === 'Rejected' && isCleared(fix)) ? ['IncidentCleared'] : []),
   ];
   return {
     uid: fix.metadata.uid,

@@ -68,7 +68,7 @@ describe('the diagnosis changes while nobody has decided', { concurrency: 3 }, (
     world.start();
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Delete quota/));
+    await world.until('a button', () => world.phone.has(/Roll back/));
     await world.advance(30_000);
     await rollOut(world, 'checkout', 'shop/app:3-crash');
     const first = await world.phase('Superseded', 300_000);
