@@ -270,7 +270,9 @@ const link = z
     ({ url: template }, context) => {
       const [unknown] = [...template.matchAll(/\{([^{}]*)\}/g)].filter(([, key]) => !placeholders.includes(key!));
       if (unknown)
-        addIssue(context, { wrong: `has no value for ${unknown[0]}`, hint: didYouMean(unknown[1]!, placeholders) }, ['url']);
+        addIssue(context, { wrong: `has no value for ${unknown[0]}`, hint: didYouMean(unknown[1]!, placeholders) }, [
+          'url',
+        ]);
       if (/^https?:\/\/[^/?#]*[{}]/i.test(template))
         addIssue(context, { wrong: 'has a placeholder in its host', hint: 'only in the path or the query' }, ['url']);
     },

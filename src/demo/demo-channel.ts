@@ -50,7 +50,9 @@ export function createDemoChannel({ screen, clock, by, pressAfterMs, signal }: D
   let handle: ((press: Press) => Promise<Answer>) | undefined;
 
   const buttons = (): { label: string; data: string }[] =>
-    current ? [...current.message.cards.flatMap((card) => card.buttons), ...(current.message.buttons ?? [])].flat() : [];
+    current
+      ? [...current.message.cards.flatMap((card) => card.buttons), ...(current.message.buttons ?? [])].flat()
+      : [];
   const keys = (): string[] => buttons().flatMap(({ data }) => keyFor(data) ?? []);
   const hintLines = (): string[] => {
     const text = hint(keys(), pressAfterMs);

@@ -29,7 +29,10 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
     world.start();
     await world.advance(minutes(60));
     assert.equal(world.phone.messages.length, 2, world.phone.text());
-    assert.match(lines(world)[0]!, /^checkout (?:is still (?:down|degraded)|still keeps crashing).*, for \d+ min\. Nobody has answered\./);
+    assert.match(
+      lines(world)[0]!,
+      /^checkout (?:is still (?:down|degraded)|still keeps crashing).*, for \d+ min\. Nobody has answered\./,
+    );
     assert.equal(world.phone.messages[1]!.replyTo, world.phone.messages[0]!.id);
     assert.equal(world.phone.messages[1]!.message.silent, false);
   });
@@ -49,7 +52,10 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
     await world.advance(minutes(58));
     assert.equal(world.phone.messages.length, 1, world.phone.text());
     await world.until('the end of it', () => world.phone.messages.length === 2, minutes(5));
-    assert.match(lines(world)[0]!, /^checkout (?:is still (?:down|degraded)|still keeps crashing).*\. The snooze is over\./);
+    assert.match(
+      lines(world)[0]!,
+      /^checkout (?:is still (?:down|degraded)|still keeps crashing).*\. The snooze is over\./,
+    );
     await world.advance(minutes(60));
     assert.equal(world.phone.messages.length, 2);
   });

@@ -146,7 +146,11 @@ function allBlocks(message: Message, room: Room): Block[] {
   if (isList)
     return [
       ...(title ? [lead(title.dot, title.text)] : []),
-      ...body([...cards.map((card) => listLine(card, title)), ...(rest ? [rest] : [])].map((text) => [{ text: cut(text, 300) }])),
+      ...body(
+        [...cards.map((card) => listLine(card, title)), ...(rest ? [rest] : [])].map((text) => [
+          { text: cut(text, 300) },
+        ]),
+      ),
       ...(hint ? body(piecesOf(hint, { ...room, line: 200 })) : []),
       ...buttons.flatMap(rowOfButtons),
     ];

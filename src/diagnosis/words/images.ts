@@ -92,10 +92,7 @@ const rules: readonly Rule[] = [
     /no such host|server misbehaving/i,
     (image) => `image ${image}: registry ${registryOf(image)} cannot be found (no such host)`,
   ],
-  [
-    /connection refused/i,
-    (image) => `image ${image}: ${registryOf(image)} refuses the connection`,
-  ],
+  [/connection refused/i, (image) => `image ${image}: ${registryOf(image)} refuses the connection`],
   [
     /i\/o timeout|deadline exceeded|TLS handshake timeout|request canceled|no route to host|network is unreachable|connection reset/i,
     (image) => `image ${image}: ${registryOf(image)} times out`,

@@ -144,7 +144,8 @@ function together(all: number, reasons: readonly Reason[], asks: Asks): string[]
   const isOfAll = others.length === 0 && nodes === all && !isVerbatim;
   if (isOfAll)
     return [first.replace(/^\d+ /, all === 1 ? 'the only node ' : all === 2 ? 'both nodes ' : `all ${all} nodes `)];
-  const ofAll = (words: string, what = ''): string => words.replace(/^\d+(?= )/, (count) => `${count} of ${all}${what}`);
+  const ofAll = (words: string, what = ''): string =>
+    words.replace(/^\d+(?= )/, (count) => `${count} of ${all}${what}`);
   return [`no node fits: ${ofAll(first)}`, ...others.map((words) => ofAll(words, ' nodes'))];
 }
 

@@ -17,7 +17,7 @@ import {
 import { redact } from '../../lib/redact.ts';
 import { capitalised, middleCut } from '../../lib/text.ts';
 import { encodePress } from '../payload.ts';
-import { cardLines, cutHeadline, fitting, type Wanted, withinBudget } from './budget.ts';
+import { cardLines, cutHeadline, fitting, type WantedLines, withinBudget } from './budget.ts';
 import { canBeApproved, type CardContext, isPending } from './card-context.ts';
 import { causeOf, factsOf, whoSuffers } from './cause.ts';
 import { diffBesideFix, fixLines, fixWords, whyNoFix } from './fix-words.ts';
@@ -48,7 +48,7 @@ export function composeCard(fix: Remediation, context: CardContext): Card {
   return { dot, headline, rows: [], footer, buttons: buttonsOf(fix, context) };
 }
 
-function proposedLines(fix: Remediation, context: CardContext): Wanted[] {
+function proposedLines(fix: Remediation, context: CardContext): WantedLines[] {
   const times = timesIn(context.timeZone, context.nowMs);
   const cause = causeOf(fix, times);
   const causeLine = fitting(cause.lines);
@@ -63,7 +63,9 @@ function proposedLines(fix: Remediation, context: CardContext): Wanted[] {
     ...attentionLines(fix, context).map((line) => ({ lines: [line], most: 2, rank: rank.attention })),
     ...(diff ? [{ lines: [{ code: diff }], most: cardLines, rank: rank.diff }] : []),
     ...restLines(fix, facts, fixLine, times).map((line) => ({ lines: [line], most: 3, rank: rank.rest })),
-    ...(fix.spec.action ? [] : [{ lines: [`Next: ${describeCommand(fix)}`], isWhole: true as const, most: 2, rank: rank.next }]),
+    ...(fix.spec.action
+      ? []
+      : [{ lines: [`Next: ${describeCommand(fix)}`], isWhole: true as const, most: 2, rank: rank.next }]),
   ];
 }
 
@@ -139,7 +141,8 @@ function obstacleTo(fix: Remediation, context: CardContext): string | undefined 
   const [rehearsed, confirmed] = [conditionOf(fix, 'Rehearsed'), conditionOf(fix, 'Confirmed')];
   if (!actionWords(fix)?.known) return 'Another version of tapfix proposed this; this one cannot do it';
   if (isRehearsalUnclear(fix)) return `The dry run is tried again: ${localised(rehearsed?.message ?? '')}`;
-  if (rehearsed?.status === 'False') return `It cannot be approved, the dry run failed: ${localised(rehearsed.message)}`;
+  if (rehearsed?.status === 'False')
+    return `It cannot be approved, the dry run failed: ${localised(rehearsed.message)}`;
   if (confirmed?.status === 'False') {
     const here = isProposedByProgram(fix) ? '' : ' here';
     return `It cannot be approved${here}, not confirmed: ${localised(confirmed.message)}`;
@@ -165,7 +168,7 @@ export function showsWholeDiff(fix: Remediation, context: CardContext): boolean 
 }
 
 /** Once it is decided, or over: where it is, who did what when, and how to undo it. */
-function laterLines(fix: Remediation, context: CardContext): Wanted[] {
+function laterLines(fix: Remediation, context: CardContext): WantedLines[] {
   const place = { lines: [placeLine(fix, context)], most: 2, rank: rank.place };
   const isOver = isOverInChat(fix) && !isBroken(fix);
   const past = isOver ? [{ lines: [timeline(fix, context)], most: 4, rank: rank.first }] : [];
@@ -174,7 +177,12 @@ function laterLines(fix: Remediation, context: CardContext): Wanted[] {
     ...past,
     place,
     ...who.map((line) => ({ lines: [line], most: 2, rank: rank.attention })),
-    { lines: undoLines(fix), most: 4, rank: rank.rest, orElse: isOver ? stillInPlace(fix) : 'How to undo it is in Details' },
+    {
+      lines: undoLines(fix),
+      most: 4,
+      rank: rank.rest,
+      orElse: isOver ? stillInPlace(fix) : 'How to undo it is in Details',
+    },
   ];
 }
 

@@ -31,7 +31,7 @@ export const fitting = (texts: readonly string[]): string =>
   texts.find((text) => text.length <= cardColumns) ?? texts.at(-1) ?? '';
 
 /** Something that is wanted on a card. They are given in the order in which people read. */
-export interface Wanted {
+export interface WantedLines {
   /** One line of words is cut to fit. Several lines, or exact ones, are there as a whole or not at all. */
   lines: readonly Line[];
   /** Half of it would mislead, although it is one line of words. */
@@ -46,7 +46,7 @@ export interface Wanted {
 
 const heightOfAll = (lines: readonly Line[]): number => lines.reduce((sum, line) => sum + heightOf(line), 0);
 
-function fitted({ lines, isWhole, orElse }: Wanted, most: number): readonly Line[] {
+function fitted({ lines, isWhole, orElse }: WantedLines, most: number): readonly Line[] {
   const [only, ...others] = lines;
   if (typeof only === 'string' && others.length === 0 && !isWhole)
     return [cutToLines(only, most, cardColumns)].filter(Boolean);
@@ -55,9 +55,9 @@ function fitted({ lines, isWhole, orElse }: Wanted, most: number): readonly Line
 }
 
 /** Pure. As much of this as fits below a headline, the important first, in the order given. */
-export function withinBudget(headline: string, wanted: readonly Wanted[]): Line[] {
+export function withinBudget(headline: string, wanted: readonly WantedLines[]): Line[] {
   let room = cardLines - headlineHeight(headline);
-  const kept = new Map<Wanted, readonly Line[]>();
+  const kept = new Map<WantedLines, readonly Line[]>();
   for (const one of wanted.toSorted((a, b) => a.rank - b.rank)) {
     const lines = fitted(one, Math.min(one.most, room));
     room -= heightOfAll(lines);

@@ -41,7 +41,9 @@ const explainsItself: ReadonlySet<string> = new Set([
 
 function phraseOf({ spec: { incident } }: Remediation): string {
   if (incident.class === 'JobFailed' && incident.object.kind === 'Job') return 'Job failed';
-  return Object.hasOwn(phrases, incident.class) ? phrases[incident.class]! : capitalised(incident.reason || incident.class);
+  return Object.hasOwn(phrases, incident.class)
+    ? phrases[incident.class]!
+    : capitalised(incident.reason || incident.class);
 }
 
 /** A rollout earlier than this before the trouble is no news. */

@@ -1,5 +1,12 @@
 import type { NoticeSpec } from '../../kube/notice.ts';
-import { expiresAtMs, type Remediation, replacedIn, severityOf, severityRank, whoIsOnIt } from '../../kube/remediation.ts';
+import {
+  expiresAtMs,
+  type Remediation,
+  replacedIn,
+  severityOf,
+  severityRank,
+  whoIsOnIt,
+} from '../../kube/remediation.ts';
 import { redact } from '../../lib/redact.ts';
 import { encodeAll, encodePage, encodePress } from '../payload.ts';
 import { composeCard, confirmingNow, decisionButtons } from './body.ts';

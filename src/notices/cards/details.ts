@@ -1,5 +1,13 @@
 import type { LinkTemplate } from '../../config/schema.ts';
-import { conditionOf, isProposedByProgram, noFix, rationaleParts, type Remediation, severityOf, shortIdOf } from '../../kube/remediation.ts';
+import {
+  conditionOf,
+  isProposedByProgram,
+  noFix,
+  rationaleParts,
+  type Remediation,
+  severityOf,
+  shortIdOf,
+} from '../../kube/remediation.ts';
 import type { EventView } from '../../kube/views.ts';
 import { globMatches } from '../../lib/glob.ts';
 import { redact } from '../../lib/redact.ts';
@@ -7,7 +15,7 @@ import { line } from '../../lib/text.ts';
 import { attentionLines, describeCommand, howToUndo } from './body.ts';
 import { type CardContext, isPending } from './card-context.ts';
 import { decided, decidedAt, headOf } from './head.ts';
-import type { CardRow, Line, Link, Message } from './message.ts';
+import type { CardRow, Line, WebLink, Message } from './message.ts';
 import { actionWords, placeOf } from './subject.ts';
 import { timesIn } from './times.ts';
 
@@ -134,7 +142,7 @@ function commandsFor(fix: Remediation, nowMs: number): Line[] {
 }
 
 /** The links of the configuration for this class and namespace. What a tenant named is encoded, so it stays a value. */
-function linksFor(fix: Remediation, { links = [], cluster }: DetailsContext): Link[] {
+function linksFor(fix: Remediation, { links = [], cluster }: DetailsContext): WebLink[] {
   const { class: failure, object } = fix.spec.incident;
   const namespace = placeOf(fix);
   const values: Readonly<Record<string, string>> = { namespace, name: object.name, kind: object.kind, cluster };

@@ -79,9 +79,7 @@ export function headOf(fix: Remediation, context: CardContext, name = subjectFir
     case 'Failed':
     case 'Rejected':
     case 'Expired':
-      return isBroken(fix)
-        ? { dot: 'red', headline: stillBroken(fix, name, context) }
-        : overHead(fix, name, context);
+      return isBroken(fix) ? { dot: 'red', headline: stillBroken(fix, name, context) } : overHead(fix, name, context);
     case 'Resolved':
       return { dot: 'grey', headline: resolved(fix, name) };
     case 'Superseded':
@@ -241,11 +239,7 @@ const waitsForDecision = (fix: Remediation): boolean => shownPhase(fix) === 'Pro
 
 const standing = (fix: Remediation): number => (needsSomebody(fix) ? 0 : isUnderWay(fix) ? 1 : 2);
 
-const rank = (fix: Remediation): readonly number[] => [
-  standing(fix),
-  severityRank(fix),
-  waitsForDecision(fix) ? 0 : 1,
-];
+const rank = (fix: Remediation): readonly number[] => [standing(fix), severityRank(fix), waitsForDecision(fix) ? 0 : 1];
 
 /** By place and name as people count: "svc-2" before "svc-10". */
 export function inNaturalOrder(a: Remediation, b: Remediation): number {

@@ -20,7 +20,7 @@ export interface Hint {
 }
 
 /** An address from the configuration, which may be followed. */
-export interface Link {
+export interface WebLink {
   link: string;
   url: string;
 }
@@ -31,7 +31,7 @@ export interface Link {
  * command looks like a whole one, so it is shown whole or, where there is no room, replaced by a short one that prints
  * it.
  */
-export type Line = string | { code: string } | { command: string; orElse: string } | Hint | Link;
+export type Line = string | { code: string } | { command: string; orElse: string } | Hint | WebLink;
 
 export interface CardRow {
   /** Changed, Why, Fix, Risk... */

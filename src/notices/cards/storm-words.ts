@@ -94,7 +94,9 @@ function classLines(members: readonly Remediation[]): string[] {
     const cause = causeOf(members.filter(({ spec }) => spec.incident.class === name));
     return { words: inPlainWords(name, count), count, cause };
   });
-  const explained = kinds.slice(0, mostClasses).filter(({ count, cause }) => cause !== undefined && count * 10 >= members.length);
+  const explained = kinds
+    .slice(0, mostClasses)
+    .filter(({ count, cause }) => cause !== undefined && count * 10 >= members.length);
   const others = kinds.filter((kind) => !explained.includes(kind)).map(({ words }) => words);
   return [
     ...explained.map(({ words, cause }) => `${words}: ${cause}`),

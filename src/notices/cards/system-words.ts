@@ -81,10 +81,7 @@ function sharedWords(
       headline: `Another tapfix installation used this ${token} from ${times.minute(from)} to ${times.minuteZoned(until)}. It no longer does`,
       footer: [],
     };
-  const known =
-    sign === 'press'
-      ? 'Its buttons were pressed and reached this one.'
-      : 'It is connected as well.';
+  const known = sign === 'press' ? 'Its buttons were pressed and reached this one.' : 'It is connected as well.';
   return {
     dot: 'warning',
     headline: `Another tapfix installation uses this ${token}. Give each cluster its own ${bot}.`,

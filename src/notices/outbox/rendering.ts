@@ -1,5 +1,12 @@
 import type { NoticeSubject, Notice } from '../../kube/notice.ts';
-import { conditionOf, isCleared, type Phase, type Remediation, snoozedUntilMs, whoIsOnIt } from '../../kube/remediation.ts';
+import {
+  conditionOf,
+  isCleared,
+  type Phase,
+  type Remediation,
+  snoozedUntilMs,
+  whoIsOnIt,
+} from '../../kube/remediation.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { confirmingNow } from '../cards/body.ts';
 import { cardContext, isPending, type MessageContext } from '../cards/card-context.ts';

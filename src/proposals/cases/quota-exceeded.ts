@@ -26,8 +26,7 @@ export function limitsInWords({ spec, status }: QuotaObject, blocked: readonly B
   const hard = Object.entries(status?.hard ?? spec?.hard ?? {});
   const shown = hard.filter(([what]) => inTheWay.has(what));
   const words = (shown.length > 0 ? shown : hard).map(
-    ([what, limit]) =>
-      `${what} ${limit}, used ${status?.used?.[what] ?? '0'}${asking(inTheWay.get(what) ?? [])}`,
+    ([what, limit]) => `${what} ${limit}, used ${status?.used?.[what] ?? '0'}${asking(inTheWay.get(what) ?? [])}`,
   );
   return words.join('; ') || 'the quota has no limits of its own';
 }

@@ -58,7 +58,9 @@ describe('blindness', { concurrency: 3 }, () => {
     assert.match(about(world)[0]!, /^tapfix cannot see pods in shop/);
     world.forbid(undefined);
     await world.until('its end', () =>
-      /^tapfix could not see pods in shop from 03:\d\d to 03:\d\d UTC \(forbidden\)\. It can again\.$/.test(about(world)[0]!),
+      /^tapfix could not see pods in shop from 03:\d\d to 03:\d\d UTC \(forbidden\)\. It can again\.$/.test(
+        about(world)[0]!,
+      ),
     );
     await world.advance(600_000);
     assert.equal(about(world).length, 1);

@@ -14,7 +14,10 @@ test('the group became a supergroup: told, asked and decided there, whatever the
     world.phone.messages.map(({ chat }) => chat),
     ['-1007'],
   );
-  assert.match((await world.phone.write('open', undefined, '-1007')).show?.cards[0]?.headline ?? '', /^checkout is down/);
+  assert.match(
+    (await world.phone.write('open', undefined, '-1007')).show?.cards[0]?.headline ?? '',
+    /^checkout is down/,
+  );
   assert.match((await world.phone.write('open', undefined, '-1008')).say, /does not speak in this chat/);
   world.kill();
   world.configure({ channels: { telegram: { chat: -1007 } } });

@@ -157,7 +157,8 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
       await world.phase('Failed', 600_000);
       if (meanwhile === 'while it is down') bad.clear();
       await restarted(world);
-      if (bad.size > 0) await world.until('its words', () => /still .* after the rollback/.test(world.phone.headlines()[0]!));
+      if (bad.size > 0)
+        await world.until('its words', () => /still .* after the rollback/.test(world.phone.headlines()[0]!));
       bad.clear();
       await world.phase('Recovered', 25 * 60_000);
       await world.until('green', () => world.phone.dots()[0] === 'green', 300_000);

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  closestImage,
-  pullFailureInWords,
-  registryOf,
-  saysWhy,
-} from '../../../../src/diagnosis/words/images.ts';
+import { closestImage, pullFailureInWords, registryOf, saysWhy } from '../../../../src/diagnosis/words/images.ts';
 
 const inUse = ['shop/web:1.41', 'shop/web:1.0', 'shop/web@sha256:abc', 'shop/worker:1.0', 'postgres:15'].map(
   (image) => ({ image, workload: 'w' }),

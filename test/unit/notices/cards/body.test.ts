@@ -102,7 +102,10 @@ test('a rejected, an expired and a failed one stay red while it is broken, and t
     const broken = card(aFix(end));
     assert.equal(broken.dot, 'red');
     assert.match(broken.headline, /^checkout is still down, 0\/3 ready[.,] /);
-    assert.ok(broken.buttons.flat().some(({ label }) => label === "I'm on it"), broken.headline);
+    assert.ok(
+      broken.buttons.flat().some(({ label }) => label === "I'm on it"),
+      broken.headline,
+    );
     const over = card(aFix({ ...end, conditions: [cleared] }));
     assert.deepEqual([over.dot, over.buttons], ['grey', []]);
     assert.match(over.headline, /^checkout is healthy again\. /);
@@ -111,7 +114,8 @@ test('a rejected, an expired and a failed one stay red while it is broken, and t
 const sighted = { count: 1, lastSeen: at('02:24:00'), ready: 0, desired: 3 };
 
 test('a fix that did not help is not offered again; one that was never applied is', () => {
-  const failed = (over: object) => aFix({ phase: 'Failed', approval: approvedByAda, status: { execution: over, sightings: sighted } });
+  const failed = (over: object) =>
+    aFix({ phase: 'Failed', approval: approvedByAda, status: { execution: over, sightings: sighted } });
   assert.deepEqual(labels(failed(executed)), []);
   assert.deepEqual(labels(failed({})), ['Propose again']);
 });

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Remediation } from '../../../../src/kube/remediation.ts';
-import { cardColumns, cardLines, headlineHeight, heightOf, withinBudget } from '../../../../src/notices/cards/budget.ts';
+import {
+  cardColumns,
+  cardLines,
+  headlineHeight,
+  heightOf,
+  withinBudget,
+} from '../../../../src/notices/cards/budget.ts';
 import { composeMessage } from '../../../../src/notices/cards/compose.ts';
 import type { Card } from '../../../../src/notices/cards/message.ts';
 import { aContext, scenes } from '../../../golden/scenes.ts';
@@ -22,7 +28,9 @@ for (const { name, card } of onlyCards)
 
 const isAsked = ({ headline, footer }: Card): boolean => !/still|\. /.test(headline) && footer.length > 2;
 test('the first three lines are workload and impact, cause, fix or that there is none; each has its line', () => {
-  const asked = onlyCards.filter(({ name, card }) => /^(proposed|noticed|quota proposed|past its time)/.test(name) && isAsked(card));
+  const asked = onlyCards.filter(
+    ({ name, card }) => /^(proposed|noticed|quota proposed|past its time)/.test(name) && isAsked(card),
+  );
   assert.ok(asked.length > 8);
   for (const { name, card } of asked) {
     const [cause, fix, place] = card.footer as string[];
@@ -46,7 +54,16 @@ const anyIncident = fc.record({
   rationale: words,
   changed: fc.constantFrom('2026-11-16T02:11:40Z rollout 42: app image 1.41 → 1.42', 'x'),
   diff: fc.array(field, { maxLength: 30 }).map((all) => all.join('\n')),
-  state: fc.constantFrom('asked', 'noticed', 'approved', 'rejected', 'failed', 'failed and over', 'recovered', 'expired'),
+  state: fc.constantFrom(
+    'asked',
+    'noticed',
+    'approved',
+    'rejected',
+    'failed',
+    'failed and over',
+    'recovered',
+    'expired',
+  ),
   isQuota: fc.boolean(),
   cluster: name,
   note: words,
@@ -67,7 +84,11 @@ function fixOf(one: AnyIncident): Remediation {
     spec: { diagnosis, rationale, context: { changed: [changed], evidence: [note] } },
     status: {
       preview: { diff: one.diff, targetHash: 'h', at: at('02:12:36') },
-      sightings: { count: 1, lastSeen: at('02:13:00'), affected: one.affected.map((workload) => `Deployment/${workload}`) },
+      sightings: {
+        count: 1,
+        lastSeen: at('02:13:00'),
+        affected: one.affected.map((workload) => `Deployment/${workload}`),
+      },
       ...(state.startsWith('failed') && { execution: { ...executed, undo: `kubectl ${note}` } }),
     },
     ...(state === 'approved' && { approval }),
@@ -104,10 +125,15 @@ test('what is important gets its room first, and the order of reading stays', ()
     { lines: ['To undo:', { command: 'x'.repeat(400), orElse: 'x' }], most: 4, rank: 3, orElse: 'not here' },
   ]);
   assert.deepEqual(lines.slice(1), ['the place']);
-  assert.equal(lines.reduce((sum, line) => sum + heightOf(line), 1), cardLines);
+  assert.equal(
+    lines.reduce((sum, line) => sum + heightOf(line), 1),
+    cardLines,
+  );
 });
 
 test('half a command is never shown, and says where the whole one is', () => {
   const command = { command: 'x'.repeat(400), orElse: 'x' };
-  assert.deepEqual(withinBudget('web is down', [{ lines: ['with', command], most: 8, rank: 1, orElse: 'see there' }]), ['see there']);
+  assert.deepEqual(withinBudget('web is down', [{ lines: ['with', command], most: 8, rank: 1, orElse: 'see there' }]), [
+    'see there',
+  ]);
 });

@@ -20,7 +20,9 @@ import {
 /* A message about several: whose each button is, and how they are all together. */
 
 const labels = (members: Remediation[], over = {}): string[] =>
-  composeMessage(members, aContext(over)).buttons!.flat().map(({ label }) => label);
+  composeMessage(members, aContext(over))
+    .buttons!.flat()
+    .map(({ label }) => label);
 const lines = (members: Remediation[], over = {}): string[] =>
   composeMessage(members, aContext(over)).cards.map(({ dot, headline }) => `${dot}: ${headline}`);
 const title = (members: Remediation[]): string => {
@@ -81,16 +83,8 @@ test('the question of a member stands before the others, and its line says who i
 });
 
 const titles: [string, Remediation[], string][] = [
-  [
-    'all fail in one namespace',
-    [aFix(), aFix({ n: 2, name: 'web' })],
-    'red: 2 workloads are broken in shop',
-  ],
-  [
-    'in two',
-    [aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })],
-    'red: 2 workloads are broken',
-  ],
+  ['all fail in one namespace', [aFix(), aFix({ n: 2, name: 'web' })], 'red: 2 workloads are broken in shop'],
+  ['in two', [aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })], 'red: 2 workloads are broken'],
   [
     'one is being fixed',
     [
@@ -106,11 +100,7 @@ const titles: [string, Remediation[], string][] = [
     [expired(1, 'checkout'), expired(2, 'web')],
     'red: 2 workloads are broken in shop',
   ],
-  [
-    'one recovered, of the other nobody decided',
-    [recovered(1), expired(2, 'web')],
-    'red: 1 of 2 still broken in shop',
-  ],
+  ['one recovered, of the other nobody decided', [recovered(1), expired(2, 'web')], 'red: 1 of 2 still broken in shop'],
   [
     'one was rejected, and nobody says that it is well',
     [rejected(1), aFix({ n: 2, name: 'web' })],
@@ -155,7 +145,10 @@ test('ten have a line in one message, and the others are a tap away', () => {
   assert.equal(cards.length, 10);
   assert.equal(rest, 'and 3 more · shop · prod-eu · until 03:42');
   assert.deepEqual(
-    buttons!.slice(-2).flat().map(({ label }) => label),
+    buttons!
+      .slice(-2)
+      .flat()
+      .map(({ label }) => label),
     ['Show all 13', "I'm on all of it"],
   );
 });

@@ -22,15 +22,31 @@ const headline = (fix: ReturnType<typeof aFix>): string => composeMessage([fix],
 
 /** The controller's reading makes it green; the watcher's count may be older, and must not contradict it. */
 const cases: [string, ReturnType<typeof aFix>, string][] = [
-  ['all are ready', aFix({ ...green, status: status(3, 3) }), 'checkout is healthy again after 41 s, 3/3 ready, stable for 30 s'],
-  ['more than wanted', aFix({ ...green, status: status(4, 3) }), 'checkout is healthy again after 41 s, 4/3 ready, stable for 30 s'],
-  ['the count is older', aFix({ ...green, status: status(0, 3) }), 'checkout is healthy again after 41 s, stable for 30 s'],
+  [
+    'all are ready',
+    aFix({ ...green, status: status(3, 3) }),
+    'checkout is healthy again after 41 s, 3/3 ready, stable for 30 s',
+  ],
+  [
+    'more than wanted',
+    aFix({ ...green, status: status(4, 3) }),
+    'checkout is healthy again after 41 s, 4/3 ready, stable for 30 s',
+  ],
+  [
+    'the count is older',
+    aFix({ ...green, status: status(0, 3) }),
+    'checkout is healthy again after 41 s, stable for 30 s',
+  ],
   [
     'one was missing when last counted',
     aFix({ ...green, status: status(2, 3) }),
     'checkout is healthy again after 41 s, stable for 30 s',
   ],
-  ['nothing was counted', aFix({ ...green, status: status() }), 'checkout is healthy again after 41 s, stable for 30 s'],
+  [
+    'nothing was counted',
+    aFix({ ...green, status: status() }),
+    'checkout is healthy again after 41 s, stable for 30 s',
+  ],
   [
     'only what is wanted was counted',
     aFix({ ...green, status: status(undefined, 3) }),

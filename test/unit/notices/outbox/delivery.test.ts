@@ -131,7 +131,10 @@ for (const [name, a, b] of equal) test(`the same counts: ${name}`, () => assert.
 
 const settled: [string, Remediation][] = [
   ['resolved', aQuotaFix({ phase: 'Resolved' })],
-  ['rejected and healthy later', aFix({ approval: { ...approvedByAda, state: 'Rejected' }, conditions: [condition('IncidentCleared', '02:50:00')] })],
+  [
+    'rejected and healthy later',
+    aFix({ approval: { ...approvedByAda, state: 'Rejected' }, conditions: [condition('IncidentCleared', '02:50:00')] }),
+  ],
   ['failed and healthy later', aFix({ ...failed, conditions: [condition('IncidentCleared', '02:50:00')] })],
 ];
 for (const [name, fix] of settled) test(`no counts to follow: ${name}`, () => assert.equal(countsOf([fix]), undefined));

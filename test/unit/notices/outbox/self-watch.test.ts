@@ -138,7 +138,9 @@ test('killed after the Notice was made and before it was sent: the next process 
   house.see({ kind: 'Pod', synced: true, gaps: [] }); // a new process was never blind
   house.start();
   await house.clock.advance(60_000);
-  assert.deepEqual(house.posts(), [['tapfix could not see the cluster from 03:05 to 03:12 CET (API server unreachable). Caught up.']]);
+  assert.deepEqual(house.posts(), [
+    ['tapfix could not see the cluster from 03:05 to 03:12 CET (API server unreachable). Caught up.'],
+  ]);
 });
 
 test('started again: not a word about what was said', async () => {
