@@ -257,7 +257,7 @@ export function renderAnswer(say: string): Rendered {
   return { text: escapeText(words), blocks: body([[{ text: words }]]) };
 }
 
-/** What a lock screen has room for: the headline, and the two lines below it. */
+/** The headline and the two lines below it: a lock screen has room for no more. */
 function fallbackText({ title, cards, isList }: Message): string {
   const [first] = cards;
   const line = title ?? (first && { dot: first.dot, text: first.headline });

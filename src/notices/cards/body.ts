@@ -69,7 +69,7 @@ function proposedLines(fix: Remediation, context: CardContext): WantedLines[] {
   ];
 }
 
-/** What else helps to decide: the rest of the diagnosis, whom it affects, and why there is no fix or this one. */
+/** More that helps to decide: the rest of the diagnosis, whom it affects, and why there is no fix or this one. */
 function restLines(fix: Remediation, facts: readonly string[], fixLine: string, times: Times): string[] {
   if (!fix.spec.action) {
     const reasons = whyNoFix(fix, times).filter((reason) => !fixLine.endsWith(`: ${reason}`));

@@ -173,7 +173,7 @@ function brokenLine(fix: Remediation, label: string, context: MessageContext): s
   ].join(' · ');
 }
 
-/** What can be done about it, or what became of that. */
+/** The end of a list's line: the fix that is offered, or the end of an earlier one. */
 function outcomeOf(fix: Remediation, context: MessageContext): string {
   const until = timesIn(context.timeZone, context.nowMs).minute(expiresAtMs(fix));
   const { noun, short } = fixWords(fix);

@@ -77,7 +77,7 @@ function seenLines({ spec: { incident }, status }: Remediation, { timeZone, nowM
   return [`${times.atZoned(incident.firstSeen)} first${often} · ${redact(incident.reason)}${message}`];
 }
 
-/** What it does, the whole diff, and what the API server answered to it. */
+/** The fix in words, the whole diff, and the API server's answer to it. */
 function fixRows(fix: Remediation, { timeZone, nowMs }: DetailsContext): CardRow[] {
   const times = timesIn(timeZone, nowMs);
   const words = actionWords(fix);

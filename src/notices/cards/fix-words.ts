@@ -86,7 +86,7 @@ const words: Readonly<Record<string, (params: Params, fix: Remediation) => FixWo
   }),
 };
 
-/** Of an action that we do not know (a newer tapfix wrote it) there are only general words. */
+/** General words, for an action that we do not know because a newer tapfix wrote it. */
 const unknownWords: FixWords = {
   button: 'Approve',
   short: 'Approve',

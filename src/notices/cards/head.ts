@@ -182,7 +182,7 @@ function notApplied(fix: Remediation, { timeZone, nowMs }: CardContext): string 
   return `The ${fixWords(fix).noun} was ${wasInterrupted(fix) ? 'interrupted' : 'not applied'}${why}`;
 }
 
-/** What tapfix had done to something that is healthy again without its help. */
+/** Whether tapfix had changed something that is healthy again without its help. */
 function whatWasDone(fix: Remediation, context: CardContext): string {
   if (shownPhase(fix) !== 'Failed') return 'Nothing was changed';
   if (fix.status?.execution?.appliedAt) return `The ${fixWords(fix).noun} did not help in time`;

@@ -63,7 +63,7 @@ function causeOf(some: readonly Remediation[]): string | undefined {
   return times === some.length ? cause : `${cause} (${times} of them)`;
 }
 
-/** What is wrong with many of one class, and with a single one. */
+/** The trouble of many workloads of one class, and of a single one. */
 const plurals: Readonly<Record<string, readonly [many: string, one: string]>> = {
   QuotaExceeded: ['quotas block pods', 'quota blocks pods'],
   CreateRejected: ['cannot create pods', 'cannot create pods'],

@@ -22,7 +22,7 @@ export function actionWords(fix: Remediation): ActionWords | undefined {
   }
 }
 
-/** What is wrong with it, by failure class, where it is not known how many of its pods are ready, or all are. */
+/** Its trouble in words, by failure class. Used where its pods were not counted, or all of them are ready. */
 const sentences: Readonly<Record<string, string>> = {
   ImagePull: 'cannot pull its image',
   ConfigMissing: 'lacks a ConfigMap or Secret',
