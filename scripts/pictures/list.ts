@@ -53,7 +53,7 @@ const life = (vendor: string, app: App): Picture => ({
       { scene: scenes.proposed, view: 'chat', caption: 'In the chat' },
     ],
     [
-      { scene: scenes.approved, view: 'message', caption: 'Ada taps “Approve undo”: the same message' },
+      { scene: scenes.approved, view: 'message', caption: 'Ada taps “Roll back to 1.41”: the same message' },
       { scene: scenes.applied, view: 'message', caption: 'The fix is applied' },
       { scene: scenes.recovered, view: 'message', caption: 'It is over' },
     ],

@@ -102,7 +102,7 @@ export const deletePod: Action<Params> = {
       targetHash: hashed(found),
       before: snapshot(found),
       diff: diff(found),
-      undo: plain(`# nothing to put back: ${owners[0]?.kind} ${owners[0]?.name} makes a new pod`, 512),
+      undo: plain(`# nothing to undo: ${owners[0]?.kind} ${owners[0]?.name} makes a new pod`, 512),
       // With the resourceVersion, so that a label that protects the pod cannot be added in between.
       write: { do: 'evict', ref: refOf(params, context.namespace), preconditions: { uid, resourceVersion } },
       blocked: [],

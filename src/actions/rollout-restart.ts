@@ -63,7 +63,7 @@ export const rolloutRestart: Action<Params> = {
       targetHash: memory.hashed(live, params),
       before: memory.remember(live, params),
       diff: plain([replaceInWords(params, live), annotation, ...inTheWay.lines].join('\n'), longestDiff),
-      undo: '# nothing to put back: the new pods run what the old ones ran',
+      undo: '# nothing to undo: the new pods run what the old ones ran',
       write: {
         do: 'patch',
         ref: refOf(params, context.namespace),

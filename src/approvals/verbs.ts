@@ -311,7 +311,8 @@ const details: Verb = {
   async act({ fix }, { api, clock, current, timeZone }) {
     const events = await readEvents(api, fix).catch(() => undefined);
     const by = (who: string): string => nameOf(current(), who);
-    const show = composeDetails(fix, events, { cluster: current().cluster, nowMs: clock.now(), timeZone, nameOf: by });
+    const { cluster, links } = current();
+    const show = composeDetails(fix, events, { cluster, links, nowMs: clock.now(), timeZone, nameOf: by });
     return { ok: true, decision: 'Shown', say: '', show };
   },
 };

@@ -3,7 +3,6 @@ import type { Button, Card, Dot, Line, Message } from '../notices/cards/message.
 
 export const dots: Readonly<Record<Dot, string>> = {
   red: '🔴',
-  orange: '🟠',
   yellow: '🟡',
   blue: '🔵',
   green: '🟢',
@@ -12,7 +11,11 @@ export const dots: Readonly<Record<Dot, string>> = {
   hello: '👋',
 };
 
-/** Follows "put it back with", before a shorter command that replaces one that does not fit. */
+/** A card as the line of a list. Where its dot is the title's, the title has shown it. */
+export const listLine = ({ dot, headline }: Card, title: Message['title']): string =>
+  dot === title?.dot ? headline : `${dots[dot]} ${headline}`;
+
+/** Comes before a shorter command that replaces one that does not fit. */
 export const insteadOfCommand = 'a command too long for this message; this prints it:';
 
 const onOneLine = (text: string): string => visible(text).replace(/\s+/g, ' ');

@@ -240,18 +240,43 @@ const classRule = z.strictObject({
   severity: oneOf(severityNames).optional(),
 });
 
+const placeholders = ['namespace', 'name', 'kind', 'cluster'];
+
+/** The values come from the cluster, so they may not decide which host a person is sent to. */
+const link = z
+  .strictObject({
+    label: anyText('a label', 'such as label: Dashboard'),
+    url: url(),
+    class: glob.prefault('*'),
+    namespace: glob.prefault('*'),
+  })
+  .superRefine(
+    ({ url: template }, context) => {
+      const [unknown] = [...template.matchAll(/\{([^{}]*)\}/g)].filter(([, key]) => !placeholders.includes(key!));
+      if (unknown)
+        addIssue(context, { wrong: `has no value for ${unknown[0]}`, hint: didYouMean(unknown[1]!, placeholders) }, [
+          'url',
+        ]);
+      if (/^https?:\/\/[^/?#]*[{}]/i.test(template))
+        addIssue(context, { wrong: 'has a placeholder in its host', hint: 'only in the path or the query' }, ['url']);
+    },
+    { when: ({ issues }) => issues.length === 0 },
+  );
+
 const ignore = z.array(ignoreRule).prefault([]);
 const classes = z.record(z.string(), classRule).prefault({});
 const extraReasons = z.array(extraReason).prefault([]);
+const links = z.array(link).prefault([]);
 
 interface Named {
   classes: Record<string, unknown>;
   ignore: { class?: string }[];
   extraReasons: { class: string }[];
+  links: { class: string }[];
 }
 
 /** Class names are a closed list, plus those that extraReasons adds. */
-function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context: z.core.$RefinementCtx): void {
+function reportUnknownClasses({ classes, ignore, extraReasons, links }: Named, context: z.core.$RefinementCtx): void {
   const own = listIn(extraReasons)
     .map((extra) => extra?.class)
     .filter((name) => typeof name === 'string');
@@ -266,6 +291,10 @@ function reportUnknownClasses({ classes, ignore, extraReasons }: Named, context:
     const name = rule?.class;
     if (typeof name === 'string' && isLiteral(name) && !known.includes(name))
       complain(name, ['ignore', index, 'class']);
+  }
+  for (const [index, one] of listIn(links).entries()) {
+    const name = one?.class;
+    if (typeof name === 'string' && isLiteral(name) && !known.includes(name)) complain(name, ['links', index, 'class']);
   }
   for (const [index, name] of own.entries()) {
     const near = closest(name, classNames);
@@ -349,6 +378,14 @@ export interface Route {
   chat?: string;
   thread?: string;
 }
+/** A link that Details show, with the values of the incident in the place of {namespace}, {name}, {kind}, {cluster}. */
+export interface LinkTemplate {
+  label: string;
+  url: string;
+  /** Globs of the classes and namespaces that it is shown for. */
+  class: string;
+  namespace: string;
+}
 export interface Config {
   cluster: string;
   namespaces: { include: string[]; exclude: string[] };
@@ -363,6 +400,7 @@ export interface Config {
     reminder?: number;
   };
   escalation: EscalationStep[];
+  links: LinkTemplate[];
   approval: { ttl: number; confirm: string[]; approvers: Approver[] };
   actions: { allow: string[] };
   recovery: { stableFor: number; timeout: number };
@@ -388,6 +426,7 @@ export const configSchema = z
     extraReasons,
     notices,
     escalation,
+    links,
     approval,
     actions: z.strictObject({ allow: z.array(oneOf(actionNames)).prefault([...actionNames]) }).prefault({}),
     recovery: z

@@ -50,7 +50,9 @@ export function createDemoChannel({ screen, clock, by, pressAfterMs, signal }: D
   let handle: ((press: Press) => Promise<Answer>) | undefined;
 
   const buttons = (): { label: string; data: string }[] =>
-    current?.message.cards.flatMap((card) => card.buttons.flat()) ?? [];
+    current
+      ? [...current.message.cards.flatMap((card) => card.buttons), ...(current.message.buttons ?? [])].flat()
+      : [];
   const keys = (): string[] => buttons().flatMap(({ data }) => keyFor(data) ?? []);
   const hintLines = (): string[] => {
     const text = hint(keys(), pressAfterMs);
@@ -90,8 +92,9 @@ export function createDemoChannel({ screen, clock, by, pressAfterMs, signal }: D
     if (keys().length === 0) note = '';
     if (screen.inPlace) return draw();
     for (const line of newHeadlines(before, message)) screen.print(line);
-    if (keys().length > 0 && keys().join() !== keysBefore)
-      screen.print([...message.cards.map((card) => buttonText(card, keyFor)), ...hintLines()].join('\n'));
+    if (keys().length === 0 || keys().join() === keysBefore) return;
+    const offered = [...message.cards, { buttons: message.buttons ?? [] }].map((card) => buttonText(card, keyFor));
+    screen.print([...offered.filter(Boolean), ...hintLines()].join('\n'));
   }
 
   async function press(key: string): Promise<Answer | undefined> {

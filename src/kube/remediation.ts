@@ -247,7 +247,33 @@ const over: ReadonlySet<Phase> = new Set(overPhases);
 export const switchedOff = 'SwitchedOff';
 
 /** In a rationale: the text after this, to the end, is a command to copy. */
-export const undoIntro = 'Put it back with:';
+export const undoIntro = 'To undo:';
+/** Earlier versions wrote this instead, and their records are still read. */
+const earlierIntro = 'Put it back with:';
+
+/** The two parts of a rationale: why the fix is safe, and the command that undoes it, if it has one. */
+export function rationaleParts({ spec: { rationale } }: Remediation): { why: string; undo?: string } {
+  for (const intro of [undoIntro, earlierIntro]) {
+    const at = rationale.indexOf(`${intro}\n`);
+    if (at >= 0) return { why: rationale.slice(0, at).trim(), undo: rationale.slice(at + intro.length).trim() };
+  }
+  return { why: rationale };
+}
+
+/* Sentences that proposals write, and of which a card repeats a part. */
+
+/** The beginning of the rationale of an undo. */
+export const seenHealthy = (revision: number, time: string): string =>
+  `Revision ${revision} was seen healthy for ${time}`;
+/** "6 days" */
+export const healthyTimeIn = ({ spec }: Remediation): string | undefined =>
+  /^Revision \d+ was seen healthy for ([^;.]{1,40})[;.]/.exec(spec.rationale)?.[1];
+
+/** The beginning of the line of evidence that has the workloads behind a quota: "research 0/1, api 2/3". */
+export const readyWhenNoticed = 'ready when noticed: ';
+
+/** The reason for failures that tapfix can only report. */
+export const noFix = 'no one-tap fix';
 
 /**
  * Set if fewer pods were ready when the recovery time was over than before the fix was applied, and also fewer than
@@ -259,7 +285,7 @@ export function madeItWorse({ status }: Remediation): { before: number; after: n
     ? { before, after }
     : undefined;
 }
-/** When nothing can be put back, the undo command is a shell comment that says so. This returns it as a sentence. */
+/** When nothing can be undone, the undo command is a shell comment that says so. This returns it as a sentence. */
 export const nothingToUndo = (undo: string): string | undefined =>
   undo.startsWith('# ') ? `${undo.charAt(2).toUpperCase()}${undo.slice(3)}.` : undefined;
 

@@ -68,6 +68,45 @@ export function closest(word: string, known: readonly string[]): string | undefi
 /** "svc-2" before "svc-10". */
 export const naturalOrder: (a: string, b: string) => number = new Intl.Collator('en', { numeric: true }).compare;
 
+/** A long name, shortened where names differ least: in the middle. Both of its ends stay. */
+export function middleCut(name: string, max: number): string {
+  if (name.length <= max) return name;
+  const tail = Math.floor((max - 1) / 2);
+  return `${cut(name, max - tail)}${name.slice(-tail).replace(/^[\uDC00-\uDFFF]/, '')}`;
+}
+
+/** How many lines a phone makes of it: it breaks between words, and within a word only if that is longer than a line. */
+export function linesIn(text: string, columns: number): number {
+  let lines = 1;
+  let used = 0;
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    const onThisLine = used === 0 ? word.length : used + 1 + word.length;
+    if (onThisLine <= columns) used = onThisLine;
+    else {
+      if (used > 0) lines += 1;
+      lines += Math.ceil(word.length / columns) - 1;
+      used = word.length % columns || columns;
+    }
+  }
+  return lines;
+}
+
+/** The text in at most so many lines, with "…" where words are missing at its end. */
+export function cutToLines(text: string, lines: number, columns: number): string {
+  if (text.length <= lines * columns && linesIn(text, columns) <= lines) return text;
+  for (let max = lines * columns; max > 0; max--) {
+    const shorter = cut(text, max);
+    if (linesIn(shorter, columns) > lines) continue;
+    const atWord = shorter.replace(/[\s,;:·]+\S*…$/u, ' …');
+    return atWord.length > shorter.length / 2 ? atWord : shorter;
+  }
+  return '';
+}
+
+/** At the beginning of a sentence. Our own name is never capitalised. */
+export const capitalised = (text: string): string =>
+  text.startsWith('tapfix ') ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 export const none = '(none)';
 
 export const step = (before: string, after: string): string => `${before || none} → ${after || none}`;

@@ -128,5 +128,5 @@ export function withUndo(why: string, undo: string): string {
   const whole = `${why} ${undoIntro}\n${undo}`;
   return whole.length <= longestRationale
     ? whole
-    : `${why} How to put it back will be in status.execution.undo of this Remediation.`;
+    : `${why} How to undo it will be in status.execution.undo of this Remediation.`;
 }

@@ -8,6 +8,7 @@ import { readRevisioned, readWorkload, type Workload } from '../diagnosis/worklo
 import { isCompleted, isFinished } from '../health/pod.ts';
 import type { Reader } from '../kube/api.ts';
 import { specIn } from '../kube/raw.ts';
+import { noFix } from '../kube/remediation.ts';
 import { counted } from '../lib/text.ts';
 import type { DeriveDeps, Subject } from './derive.ts';
 
@@ -31,7 +32,7 @@ export interface Case {
 }
 
 /** The refusal for failures that tapfix can only report. */
-export const nothingSafe = 'nothing safe to do by a tap';
+export const nothingSafe = noFix;
 
 /** Why none of several fixes is offered, each reason once. */
 export function reasonsInWords(refusals: readonly string[]): string {

@@ -252,7 +252,7 @@ describe('what is broken is mended', { concurrency: 4 }, () => {
       assert.deepEqual(theirs(mended, isRestart), theirs(before!, isRestart));
       if (!real[0]!.includes('pods/eviction'))
         assert.equal(mended.metadata.annotations?.['tapfix.dev/fix'], fix.metadata.uid);
-      if (!undo.startsWith('kubectl ')) return assert.match(undo, /^# nothing to put back/);
+      if (!undo.startsWith('kubectl ')) return assert.match(undo, /^# nothing to undo/);
       await cluster.kubectl(undo.split(' ').slice(1));
       const { spec } = (await stage.read(namespace, act.kind))!;
       assert.deepEqual([spec.replicas, spec.template], [before!.spec.replicas, before!.spec.template], 'put back');

@@ -81,7 +81,7 @@ describe('tapfix demo --context on a cluster without tapfix', { timeout: 600_000
     console.log(text.replace(/^/gm, '    '));
     assert.equal(code, 0, text);
     assert.equal(text.match(/^🟢/gm)?.length, 2, text);
-    assert.match(text, /^🔴 checkout[^]*^🟢 checkout[^]*^🔴 quota platform-hardening/mu, 'the rollback comes first');
+    assert.match(text, /^🔴 checkout[^]*^🟢 checkout[^]*^🔴 Quota platform-hardening/mu, 'the rollback comes first');
     assert.match(text, /of the rights that were made for the fixes none is left/);
     assert.deepEqual(await traces(), []);
   });
@@ -177,11 +177,11 @@ describe('deploy/demo, with tapfix in the cluster', { timeout: 600_000 }, () => 
     const broken = await script('break.sh');
     const brokenAt = Date.now();
     assert.equal(broken.code, 0, broken.text);
-    const card = await scene.withButton('tapfix-shop', /Approve/);
+    const card = await scene.withButton('tapfix-shop', /Delete quota/);
     const seconds = (since: number): number => Math.round((Date.now() - since) / 100) / 10;
     const cardAfter = seconds(brokenAt);
-    assert.match(card.text, /quota platform-hardening blocks 2 workloads/);
-    await chat.press(card, /Approve/);
+    assert.match(card.text, /Quota platform-hardening blocks 2 workloads/);
+    await chat.press(card, /Delete quota/);
     await chat.press(await scene.withButton('tapfix-shop', /^Yes, delete/), /^Yes, delete/);
     const tappedAt = Date.now();
     const isWell = async (): Promise<boolean> => {

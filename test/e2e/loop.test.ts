@@ -54,7 +54,7 @@ describe('a quota that blocks pods', () => {
     await breakByQuota(cluster, namespace, ['api', 'web', 'worker']);
     const message = await messageAbout(namespace, /platform-hardening/);
     assert.match(message.text, /blocks \d workloads?/);
-    scene.show(await withButton(namespace, /Approve/));
+    scene.show(await withButton(namespace, /Roll back|Delete quota/));
     await cluster.waitFor(
       'twenty FailedCreate events',
       async () => {
@@ -87,10 +87,10 @@ describe('a quota that blocks pods', () => {
   });
 
   test('is not deleted by a stranger, nor without being asked twice', async () => {
-    const message = await withButton(namespace, /Approve/);
-    await chat.press(message, /Approve/, mallory);
+    const message = await withButton(namespace, /Roll back|Delete quota/);
+    await chat.press(message, /Roll back|Delete quota/, mallory);
     await cluster.waitFor('the refusal', async () => chat.answers().some((text) => /approver/i.test(text)), 15_000);
-    await chat.press(message, /Approve/);
+    await chat.press(message, /Roll back|Delete quota/);
     await withButton(namespace, /^Yes, delete/);
     assert.equal((await onlyFix(cluster, namespace))?.spec.approval.state, 'Pending');
   });
@@ -118,7 +118,7 @@ describe('a quota that blocks pods', () => {
     assert.ok(backAt - deletedAt <= 10_000, `the last pod was made ${seconds(deletedAt)} s after the delete`);
     const fix = await fixInPhase(cluster, namespace, 'Recovered', 60_000);
     assert.equal(fix.spec.approval.by, 'telegram:111');
-    const message = await messageAbout(namespace, /🟢.*recovered/s);
+    const message = await messageAbout(namespace, /🟢.*healthy again/s);
     assert.equal(about(namespace).length, 1);
     assert.deepEqual(message.buttons, []);
   });
@@ -151,9 +151,9 @@ describe('a new revision that crash-loops', () => {
     await available(cluster, namespace, 'checkout');
     await seenHealthy();
     await breakByRollout(cluster, namespace);
-    const message = await messageAbout(namespace, /checkout keeps crashing/, 90_000);
+    const message = await messageAbout(namespace, /checkout (?:is (?:down|degraded)|keeps crashing)/, 90_000);
     assert.match(message.text, /crash/);
-    scene.show(await withButton(namespace, /Approve/));
+    scene.show(await withButton(namespace, /Roll back|Delete quota/));
     const fix = await fixInPhase(cluster, namespace, 'Proposed', 10_000);
     assert.deepEqual(fix.spec.action, {
       type: 'RolloutUndo',
@@ -162,12 +162,12 @@ describe('a new revision that crash-loops', () => {
   });
 
   test('is undone after one tap, made while the watcher was down, and turns green', async () => {
-    const message = await withButton(namespace, /Approve undo/);
+    const message = await withButton(namespace, /Roll back/);
     await scene.scaleWatcher(0);
-    await chat.press(message, /Approve undo/);
+    await chat.press(message, /Roll back/);
     await scene.scaleWatcher(1);
     await fixInPhase(cluster, namespace, 'Recovered', 90_000);
-    await messageAbout(namespace, /🟢.*recovered/s);
+    await messageAbout(namespace, /🟢.*healthy again/s);
     assert.equal(about(namespace).length, 1);
     const { spec } = (await cluster.get<{ spec: { template: { spec: { containers: { args: string[] }[] } } } }>(
       'deployments',
@@ -227,7 +227,7 @@ test('with the approver role and kubectl alone: approved in that name, applied, 
   await cluster.kubectl(['-n', namespace, ...role]);
   await breakByQuota(cluster, namespace);
   const { metadata } = await fixInPhase(cluster, namespace, 'Proposed', 60_000);
-  await withButton(namespace, /Approve/);
+  await withButton(namespace, /Roll back|Delete quota/);
   const kubeconfig = await cluster.userKubeconfig('grace');
   const patch = ['patch', 'fix', metadata.name, '--type', 'merge', '-p', '{"spec":{"approval":{"state":"Approved"}}}'];
   await cluster.kubectl(['-n', namespace, ...patch], { kubeconfig });

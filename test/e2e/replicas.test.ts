@@ -89,7 +89,7 @@ async function killLeader(role: Role): Promise<void> {
 }
 
 const approve = async (namespace: string): Promise<void> =>
-  chat.press(await scene.withButton(namespace, /Approve undo/, 90_000), /Approve undo/);
+  chat.press(await scene.withButton(namespace, /Roll back/, 90_000), /Roll back/);
 
 /** One Remediation, one execution, one message, and it is green. */
 async function endsGreenOnce(namespace: string): Promise<void> {
@@ -143,7 +143,7 @@ for (let n = 0; n < kills; n++) {
     for (const [index, namespace] of pair.entries()) {
       await breakByRollout(cluster, namespace);
       if (index === 0) await kill('patience');
-      await scene.withButton(namespace, /Approve undo/, 90_000);
+      await scene.withButton(namespace, /Roll back/, 90_000);
     }
     await kill('posted');
     for (const namespace of pair) await approve(namespace);
@@ -199,7 +199,7 @@ test('asked to stop, a leader hands over at once', async () => {
 test('a rolling update during an open incident repeats nothing, and the undo is still offered and works', async () => {
   const namespace = spaces.at(-1)!;
   await breakByRollout(cluster, namespace);
-  await scene.withButton(namespace, /Approve undo/, 90_000);
+  await scene.withButton(namespace, /Roll back/, 90_000);
   for (const role of roles) await cluster.kubectl(['-n', 'tapfix', 'rollout', 'restart', `deploy/tapfix-${role}`]);
   await rolledOut(cluster);
   await sleep(5_000);

@@ -48,11 +48,11 @@ describe('what must not be said again', () => {
     await scene.withButton(rejected, /Reject/);
     await chat.press(await scene.withButton(rejected, /Reject/), /Reject/);
     await fixInPhase(cluster, rejected, 'Rejected', 30_000);
-    await scene.messageAbout(rejected, /rejected by Ada/);
+    await scene.messageAbout(rejected, /🔴.*still.*Rejected by Ada/su);
     await breakByQuota(cluster, waiting);
     await breakByRollout(cluster, open);
-    await scene.withButton(waiting, /Approve deletion/);
-    await scene.withButton(open, /Approve undo/);
+    await scene.withButton(waiting, /Delete quota/);
+    await scene.withButton(open, /Roll back/);
     const posts = chat.posts();
     await assertNoSecretsInLogs(cluster);
     await cluster.kubectl(['-n', 'tapfix', 'delete', 'pod', '--all', '--grace-period=0', '--force']);

@@ -42,7 +42,7 @@ const fixes = (namespace: string): Promise<Remediation[]> => cluster.list('remed
 test('a crash that is over and an ordinary rollout after a restart: nobody is told anything', async () => {
   const namespace = await cluster.freshNamespace('e2e-stale-rollout');
   await applyIn(cluster, namespace, deployment('checkout', 1, ['crash']));
-  await scene.messageAbout(namespace, /checkout keeps crashing/, 90_000);
+  await scene.messageAbout(namespace, /checkout (?:is (?:down|degraded)|keeps crashing)/, 90_000);
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run']));
   await available(cluster, namespace, 'checkout');
   await fixInPhase(cluster, namespace, 'Resolved', 60_000);
@@ -223,7 +223,7 @@ const refusals: { name: string; items: object[]; diagnosis: RegExp; affected: st
       }),
     ],
     diagnosis:
-      /^requests\.memory 32Mi, already used 0, (?:pods ask 33Mi to (?:48|64)Mi|pods ask 48Mi to 64Mi|a pod asks (?:33|48|64)Mi)$/,
+      /^requests\.memory 32Mi, used 0, (?:pods ask 33Mi to (?:48|64)Mi|pods ask 48Mi to 64Mi|a pod asks (?:33|48|64)Mi)$/,
     affected: ['DaemonSet/agent', 'Job/report', 'StatefulSet/db'],
   },
   {
@@ -242,7 +242,7 @@ const refusals: { name: string; items: object[]; diagnosis: RegExp; affected: st
         ],
       }),
     ],
-    diagnosis: /^requests\.storage 1Gi, already used 0, a pod asks 5Gi$/,
+    diagnosis: /^requests\.storage 1Gi, used 0, a pod asks 5Gi$/,
     affected: ['StatefulSet/db'],
   },
   {
@@ -257,7 +257,7 @@ const refusals: { name: string; items: object[]; diagnosis: RegExp; affected: st
       },
       workload('Deployment', 'web', { selector, template: asking(['run'], {}) }),
     ],
-    diagnosis: /^requests\.memory 32Mi, already used 0, a pod asks 64Mi$/,
+    diagnosis: /^requests\.memory 32Mi, used 0, a pod asks 64Mi$/,
     affected: ['Deployment/web'],
   },
 ];
@@ -297,7 +297,7 @@ test('a revision that looks healthy for 12 s before each crash, without a probe:
   await available(cluster, namespace, 'checkout');
   await seenHealthy();
   await applyIn(cluster, namespace, deployment('checkout', 1, ['run-then-crash', '12'], ''));
-  await scene.withButton(namespace, /Approve undo/, 120_000);
+  await scene.withButton(namespace, /Roll back/, 120_000);
   const { metadata } = (await fixes(namespace))[0]!;
   const approval = '{"spec":{"approval":{"state":"Approved"}}}';
   await cluster.kubectl(['-n', namespace, 'patch', 'fix', metadata.name, '--type', 'merge', '-p', approval]);

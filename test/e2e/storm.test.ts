@@ -243,37 +243,33 @@ test('nothing is lost: all of them are in messages, each in one of each vendor',
   const text = (): string => telegram.messages().find((one) => one.text.includes(' incidents in '))?.text ?? '';
   await cluster.waitFor('the message to say how many they are', async () => /^. 200 incidents/u.test(text()), 90_000);
   console.log(text().replace(/^/gm, '    '));
-  assert.match(text(), /^🔴 200 incidents in .*, e2e\n200 CrashLoop: container app exits 1\n/);
+  assert.match(text(), /^🔴 200 incidents in .*, e2e\n200 crash: container app exits 1\n/);
 });
 
-/** The workloads that have a button on a page of the list. */
-const namesOn = ({ buttons }: Page): Set<string> =>
-  new Set(buttons.filter(({ text }) => / · /.test(text)).map(({ text }) => text.split(' ')[0]!));
+/** The numbers of the workloads that can be rolled back on a page of the list, which is in the order of their names. */
+const numbersOn = ({ buttons }: Page): Set<number> =>
+  new Set(buttons.filter(({ text }) => text.endsWith(' Roll back')).map(({ text }) => Number(text.split(' ')[0])));
 
 test('the first and one in the middle are approved from Telegram’s list, the last from Slack’s', async () => {
-  // In the order of the list: by when they were seen first.
-  const rank = ({ spec, metadata }: Remediation): string => `${spec.incident.firstSeen} ${metadata.uid}`;
-  const ordered = (await fixes()).sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
-  const places = [0, 94, count - 1];
-  const wanted = places.map((at) => ordered[at]!.spec.incident.object.name);
+  const wanted = [1, 95, count] as const;
+  const chosen = wanted.map((number) => names[number - 1]!);
   // What is not rehearsed yet has no button on the list.
   const isRehearsed = async (): Promise<boolean> =>
     (await fixes()).filter(({ status }) => status?.preview).length === count;
   await cluster.waitFor('all rehearsals', isRehearsed, 400_000);
   let page = await openInTelegram(cluster, telegram);
   assert.match(page.title, /1 to 10 of 200 incidents, page 1 of 20/);
-  const chosen: string[] = [];
-  const reached = new Set<string>();
+  const reached = new Set<number>();
   for (let n = 1; n <= 20; n++) {
-    page = await shownAgain(cluster, page, (shown) => namesOn(shown).size === 10);
-    for (const name of namesOn(page)) reached.add(name);
+    page = await shownAgain(cluster, page, (shown) => numbersOn(shown).size === 10);
+    for (const number of numbersOn(page)) reached.add(number);
     // A decided one has no button any more, so it is pressed after its page was read.
-    if (n === 1) chosen.push(await approve(cluster, page, wanted[0]!));
-    if (n === 10) chosen.push(await approve(cluster, page, wanted[1]!));
+    if (n === 1) await approve(cluster, page, wanted[0]);
+    if (n === 10) await approve(cluster, page, wanted[1]);
     if (n < 20) page = await turned(page, 'Next');
   }
-  assert.deepEqual([...reached].sort(), names, 'every one of them is on some page');
-  chosen.push(await approve(cluster, await turned(await openInSlack(cluster, slack), 'Last'), wanted[2]!));
+  assert.equal(reached.size, count, 'every one of them is on some page');
+  await approve(cluster, await turned(await openInSlack(cluster, slack), 'Last'), wanted[2]);
   const isApplied = async (): Promise<boolean> => {
     const live = await fixes();
     return chosen.every((name) =>

@@ -70,13 +70,13 @@ const incidents: Incident[] = [
       await seenHealthy();
       await breakByRollout(cluster, namespace);
     },
-    buttons: [/^Approve undo/],
+    buttons: [/^Roll back/],
     writes: /^tapfix-writer patch deployments$/,
   },
   {
     name: 'quota',
     break: (namespace) => breakByQuota(cluster, namespace),
-    buttons: [/^Approve deletion/, /^Yes, delete/],
+    buttons: [/^Delete quota/, /^Yes, delete/],
     writes: /^tapfix-writer delete resourcequotas(,tapfix-writer patch replicasets)*$/,
   },
 ];

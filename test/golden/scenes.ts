@@ -63,11 +63,11 @@ const successor = aFix({ n: 2, spec: { follows: { name: replaced.metadata.name, 
 const expired = (n: number, name: string) => aFix({ n, name, phase: 'Expired', conditions: [condition('Expired', '02:42:35')] });
 const notRecovered = condition('Failed', '02:24:12', { reason: 'NotRecovered', message: 'not healthy within 10 min' });
 
-const node = (over: FixOptions = {}) => aNotice({ n: 9, name: 'worker-3', namespace: 'tapfix', ...over, incident: { class: 'NodeDown', severity: 'critical', object: { kind: 'Node', name: 'worker-3', uid: uidOf(909) } }, spec: { diagnosis: 'kubelet has not posted its status since 2026-11-16T02:11:20Z', rationale: 'nothing is done to nodes by a tap' }, status: { sightings: { count: 1, lastSeen: at('02:12:34'), ready: 0, desired: 0, affected: ['shop/Deployment/web', 'shop/StatefulSet/db', 'pay/Deployment/api'] }, ...over.status } });
+const node = (over: FixOptions = {}) => aNotice({ n: 9, name: 'worker-3', namespace: 'tapfix', ...over, incident: { class: 'NodeDown', severity: 'critical', object: { kind: 'Node', name: 'worker-3', uid: uidOf(909) } }, spec: { diagnosis: 'kubelet has been silent since 2026-11-16T02:11:20Z', rationale: 'tapfix does not change nodes' }, status: { sightings: { count: 1, lastSeen: at('02:12:34'), ready: 0, desired: 0, affected: ['shop/Deployment/web', 'shop/StatefulSet/db', 'pay/Deployment/api'] }, ...over.status } });
 
 const notice = 'c0ffee00c0ffee00c0ffee00c0ffee00';
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-const pulls = (count: number, from: number, namespace: string) => times(count, (n) => aFix({ n: from + n, name: `svc-${from + n}`, namespace, incident: { class: 'ImagePull', firstSeen: at(`02:12:${String(5 + (n % 9)).padStart(2, '0')}`) }, spec: { diagnosis: `image registry.internal/svc-${from + n}:2: registry registry.internal does not answer (time-out)` } }));
+const pulls = (count: number, from: number, namespace: string) => times(count, (n) => aFix({ n: from + n, name: `svc-${from + n}`, namespace, incident: { class: 'ImagePull', firstSeen: at(`02:12:${String(5 + (n % 9)).padStart(2, '0')}`) }, spec: { diagnosis: `image registry.internal/svc-${from + n}:2: registry.internal times out` } }));
 const crashes = times(9, (n) => aFix({ n: 800 + n, name: `job-${n}`, namespace: `team-${n}`, spec: { diagnosis: `container app exits ${n} within a second` } }));
 const stranded = times(5, (n) => aNotice({ n: 850 + n, name: `big-${n}`, namespace: n < 3 ? 'shop' : 'data' }));
 const stormed = [...pulls(117, 1, 'shop'), ...pulls(60, 200, 'payments'), ...pulls(21, 300, 'search'), ...crashes, ...stranded];

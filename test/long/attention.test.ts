@@ -11,7 +11,7 @@ async function asked(t: TestContext): Promise<World> {
   world.start();
   await isRunning(world, 'checkout');
   await rollOut(world, 'checkout', 'shop/app:2-crash');
-  await world.until('a button', () => world.phone.has(/Approve/));
+  await world.until('a button', () => world.phone.has(/Roll back/));
   return world;
 }
 const lines = ({ phone }: World): string[] => phone.messages.slice(1).map(({ message }) => message.cards[0]!.headline);
@@ -29,7 +29,10 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
     world.start();
     await world.advance(minutes(60));
     assert.equal(world.phone.messages.length, 2, world.phone.text());
-    assert.match(lines(world)[0]!, /^checkout is still down, 0\/2 ready, for \d+ min\. Nobody has answered\.$/);
+    assert.match(
+      lines(world)[0]!,
+      /^checkout (?:is still (?:down|degraded)|still keeps crashing).*, for \d+ min\. Nobody has answered\./,
+    );
     assert.equal(world.phone.messages[1]!.replyTo, world.phone.messages[0]!.id);
     assert.equal(world.phone.messages[1]!.message.silent, false);
   });
@@ -49,7 +52,10 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
     await world.advance(minutes(58));
     assert.equal(world.phone.messages.length, 1, world.phone.text());
     await world.until('the end of it', () => world.phone.messages.length === 2, minutes(5));
-    assert.match(lines(world)[0]!, /^checkout is still down, 0\/2 ready, for \d+ min\. The snooze is over\.$/);
+    assert.match(
+      lines(world)[0]!,
+      /^checkout (?:is still (?:down|degraded)|still keeps crashing).*\. The snooze is over\./,
+    );
     await world.advance(minutes(60));
     assert.equal(world.phone.messages.length, 2);
   });
@@ -62,16 +68,16 @@ describe('when somebody is needed', { concurrency: 3 }, () => {
     world.start();
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back/));
     bad.add('shop/app:1');
-    await world.phone.press(/Approve/);
+    await world.phone.press(/Roll back/);
     await world.phase('Failed', 600_000);
     await world.until('a call', () => world.phone.messages.length === 2);
     world.kill();
     world.start();
     await world.advance(minutes(60));
     assert.equal(world.phone.messages.length, 2, world.phone.text());
-    assert.match(lines(world)[0]!, /^checkout: the undo did not help, 0\/2 ready after/);
+    assert.match(lines(world)[0]!, /^checkout is still down, 0\/2 ready, \d+ \S+ after the rollback/);
     assert.equal(world.phone.messages[1]!.replyTo, world.phone.messages[0]!.id);
   });
 

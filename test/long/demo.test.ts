@@ -9,10 +9,10 @@ const control = /[\u0000-\u0009\u000b-\u001f\u007f]/;
 
 describe('tapfix demo, played to its end', { concurrency: 3, timeout: 120_000 }, () => {
   const scenarios: { scenario: string; card: RegExp; fix: RegExp; done: string }[] = [
-    { scenario: 'rollout', card: /🔴 checkout keeps crashing, 0\/3 ready/, fix: /undo the rollout of checkout/, done: 'RolloutUndo' },
-    { scenario: 'quota', card: /🔴 quota platform-hardening blocks 2 workloads/, fix: /delete ResourceQuota platform-hardening/, done: 'DeleteResourceQuota' },
-    { scenario: 'image', card: /🔴 web cannot pull its image/, fix: /set the image of container app in web to shop\/web:1\.41/, done: 'PatchDeploymentImage' },
-    { scenario: 'crash', card: /🔴 api keeps crashing, 2\/3 ready/, fix: /evict pod api-\S+; its owner makes a new one/, done: 'DeletePod' },
+    { scenario: 'rollout', card: /🔴 checkout is down, 0\/3 ready/, fix: /Fix: roll back to 1\.41/, done: 'RolloutUndo' },
+    { scenario: 'quota', card: /🔴 Quota platform-hardening blocks 2 workloads/, fix: /Fix: delete it/, done: 'DeleteResourceQuota' },
+    { scenario: 'image', card: /🔴 web is degraded/, fix: /Fix: use image web:1\.41/, done: 'PatchDeploymentImage' },
+    { scenario: 'crash', card: /🔴 api is degraded, 2\/3 ready/, fix: /Fix: delete pod api-\S+/, done: 'DeletePod' },
   ]; // prettier-ignore
   for (const { scenario, card, fix, done } of scenarios)
     test(`--scenario ${scenario} --yes shows its fix, and heals`, async (t) => {

@@ -234,8 +234,10 @@ export async function tellThrough(random: Random): Promise<Ending> {
     assert.equal(shown.name, metadata.name);
     if (spec.members.length > 1 || spec.form === 'storm') continue;
     const { uid } = spec.members[0]!;
-    const crashing = `keeps crashing, ${fixes.get(uid)!.status!.sightings!.ready}/3 ready`;
-    assert.match(shown.headlines[0]!, closed.has(uid) ? /by itself|healthy/ : new RegExp(crashing));
+    const { ready = 0 } = fixes.get(uid)!.status!.sightings!;
+    const broken =
+      ready === 0 ? 'is down, 0/3 ready' : ready < 3 ? `is degraded, ${ready}/3 ready` : 'keeps crashing, 3/3 ready';
+    assert.match(shown.headlines[0]!, closed.has(uid) ? /healthy/ : new RegExp(broken));
   }
   process.kill();
   return ending;

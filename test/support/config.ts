@@ -12,6 +12,7 @@ export const aConfig = (over: Partial<Config> = {}): Config => ({
   ignore: [],
   classes: {},
   extraReasons: [],
+  links: [],
   notices: { coalesce: 5_000, maxPerMinute: 4, storm: { incidents: 10 }, reminders: [600_000, 1_800_000, 3_600_000] },
   escalation: [],
   approval: {

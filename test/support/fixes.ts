@@ -104,7 +104,7 @@ export const aQuotaFix = (over: FixOptions = {}): Remediation =>
       ...over.incident,
     },
     spec: {
-      diagnosis: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi to 256Mi',
+      diagnosis: 'requests.memory 50Mi, used 48Mi, pods ask 64Mi to 256Mi',
       context: {
         changed: ['2026-11-16T02:11:58Z ResourceQuota created by gitops-bot'],
         evidence: ['ready when noticed: research 0/1, api 2/3, web 1/2, StatefulSet/worker 0/5'],
@@ -138,9 +138,9 @@ export const aNotice = (over: FixOptions = {}): Remediation => {
     ...over,
     incident: { class: 'Unschedulable', severity: 'warning', reason: 'FailedScheduling', ...over.incident },
     spec: {
-      diagnosis: '5 nodes: 3 have too little cpu (needs 4), 2 have taint gpu',
+      diagnosis: 'no node fits: 3 of 5 lack cpu (needs 4); 2 of 5 nodes have taint gpu',
       context: { changed: [], evidence: [] },
-      rationale: 'no recent scale-up, and an autoscaler owns the replicas',
+      rationale: 'autoscaled',
       ...over.spec,
     },
     status: { sightings: { count: 1, lastSeen: at('02:12:34'), ready: 0, desired: 2 }, ...over.status },

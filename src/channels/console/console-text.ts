@@ -1,5 +1,5 @@
 import type { Card, Line, Message } from '../../notices/cards/message.ts';
-import { dots, legible } from '../lines.ts';
+import { dots, legible, listLine } from '../lines.ts';
 
 const usualColumns = 80;
 const labelWidth = 9;
@@ -11,12 +11,14 @@ export function consoleText(
   columns = usualColumns,
 ): string {
   const message = legible(given);
-  const cards = message.cards.map((card) => cardText(card, keys, columns));
+  const cards = message.isList
+    ? [message.cards.flatMap((card) => wrap(listLine(card, message.title), '   ', '', columns)).join('\n')]
+    : message.cards.map((card) => cardText(card, keys, columns));
   const title = message.title ? [headline(message.title.dot, message.title.text, columns)] : [];
   const below = buttonText({ buttons: message.buttons ?? [] }, keys);
   const { rest, hint } = message;
   const more = [...(rest ? [rest] : []), ...(hint ? [`${hint.tap}${hint.words}`] : []), ...(below ? [below] : [])];
-  return [...title, ...cards, ...more].join('\n\n');
+  return [...title, ...cards, ...more].join(message.isList ? '\n' : '\n\n');
 }
 
 export const headline = (dot: Card['dot'], text: string, columns = usualColumns): string =>
@@ -42,6 +44,7 @@ function rowText(label: string, lines: readonly Line[], columns: number): string
 function lineText(line: Line, indent: string, columns: number): string[] {
   if (typeof line === 'string') return wrap(line, indent, indent, columns);
   if ('tap' in line) return wrap(`${line.tap}${line.words}`, indent, indent, columns);
+  if ('link' in line) return [`${indent}${line.link}: ${line.url}`];
   const exact = 'code' in line ? line.code : line.command; // a terminal has room for all of it
   return exact.split('\n').map((text) => `${indent}  ${text}`);
 }

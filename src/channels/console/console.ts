@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { messageOf } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../notices/cards/message.ts';
+import type { Button as MessageButton, Message } from '../../notices/cards/message.ts';
 import type { Answer, Channel, Handlers } from '../channel.ts';
 import { buttonText, consoleText, headline } from './console-text.ts';
 
@@ -63,9 +63,7 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
   function remember(id: string, message: Message): void {
     headlines.set(id, headlinesOf(message));
     for (const [name, button] of buttons) if (button.message === id) buttons.delete(name);
-    for (const { data } of [...message.cards, { buttons: message.buttons ?? [] }].flatMap((card) =>
-      card.buttons.flat(),
-    )) {
+    for (const { data } of buttonsIn(message)) {
       const name = key(data);
       if (name) buttons.set(name, { message: id, data });
     }
@@ -97,6 +95,8 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
       const choice = isOffered ? buttonText(card, key) : '';
       if (!before.has(line) || choice) print(choice ? `${line}\n${choice}` : line);
     }
+    const below = isOffered ? buttonText({ buttons: message.buttons ?? [] }, key) : '';
+    if (below) print(below);
   }
 
   async function run(handlers: Handlers, signal: AbortSignal): Promise<void> {
@@ -154,11 +154,14 @@ export function createConsole({ input, output, by, log }: ConsoleDeps): Channel 
 /** The message id of everything that is shown as an answer. */
 const shownId = 'shown';
 
-const hasButtons = (message: Message): boolean => message.cards.some(({ buttons }) => buttons.length > 0);
+const buttonsIn = ({ cards, buttons = [] }: Message): MessageButton[] =>
+  [...cards.flatMap((card) => card.buttons), ...buttons].flat();
+
+const hasButtons = (message: Message): boolean => buttonsIn(message).length > 0;
 
 /** The payload of each approve button. It holds a hash of what was shown. */
 const approvalsIn = (message: Message): string[] =>
-  message.cards.flatMap(({ buttons }) => buttons.flat().flatMap(({ data }) => (verbIn(data) === 'a' ? [data] : [])));
+  buttonsIn(message).flatMap(({ data }) => (verbIn(data) === 'a' ? [data] : []));
 
 const verbIn = (data: string): string => data.slice(0, 1);
 

@@ -1,7 +1,7 @@
 import type { types } from '@slack/bolt';
 import { cut, visible } from '../../lib/text.ts';
 import type { Button, Card, Dot, Line, Mention, Message, CardRow } from '../../notices/cards/message.ts';
-import { dots, insteadOfCommand, legible } from '../lines.ts';
+import { dots, insteadOfCommand, legible, listLine } from '../lines.ts';
 
 /**
  * Text in Slack's rich text, which has no markup characters: in its mrkdwn a * or ` from the cluster would change how
@@ -11,6 +11,8 @@ import { dots, insteadOfCommand, legible } from '../lines.ts';
 interface Run {
   text: string;
   bold?: boolean;
+  /** An address from the configuration, which the text leads to. */
+  url?: string;
 }
 
 /** A line of text, exact text in its own box, or lines that are set apart. */
@@ -48,16 +50,19 @@ function trimmed(lines: readonly Run[][]): Run[][] {
 }
 
 /** Joins the runs, as few as possible, because each costs characters that Slack counts. Slack refuses empty runs. */
-function joined(lines: readonly Run[][]): types.RichTextText[] {
+function joined(lines: readonly Run[][]): (types.RichTextText | types.RichTextLink)[] {
   const runs: Run[] = [];
   lines.forEach((line, index) => {
     for (const run of index === 0 ? line : [{ text: '\n' }, ...line]) {
       const before = runs.at(-1);
-      if (before && (before.bold === run.bold || run.text === '\n')) before.text += run.text;
+      const isAlike = before?.bold === run.bold || run.text === '\n';
+      if (before && !before.url && !run.url && isAlike) before.text += run.text;
       else if (run.text !== '') runs.push({ ...run });
     }
   });
-  return runs.map(({ text, bold }) => ({ type: 'text', text, ...(bold && { style: { bold } }) }));
+  return runs.map(({ text, bold, url }) =>
+    url ? { type: 'link', url, text } : { type: 'text', text, ...(bold && { style: { bold } }) },
+  );
 }
 
 /** The most blocks in a message: https://docs.slack.dev/reference/block-kit/blocks */
@@ -136,7 +141,19 @@ export function renderPlainly(given: Message): Rendered {
 }
 
 /** The headline's dot shows the state: a coloured bar would need an attachment, which Slack may fold. */
-function allBlocks({ title, cards, rest, hint, mentions = [], buttons = [] }: Message, room: Room): Block[] {
+function allBlocks(message: Message, room: Room): Block[] {
+  const { title, cards, isList, rest, hint, mentions = [], buttons = [] } = message;
+  if (isList)
+    return [
+      ...(title ? [lead(title.dot, title.text)] : []),
+      ...body(
+        [...cards.map((card) => listLine(card, title)), ...(rest ? [rest] : [])].map((text) => [
+          { text: cut(text, 300) },
+        ]),
+      ),
+      ...(hint ? body(piecesOf(hint, { ...room, line: 200 })) : []),
+      ...buttons.flatMap(rowOfButtons),
+    ];
   const further = cards.map((card, index) => (index === 0 || room.further === 'whole' ? card : onlyHeadline(card)));
   const [first, ...others] = further;
   const leading = title || !first ? [] : [lead(first.dot, first.headline), ...subtitle(first)];
@@ -222,6 +239,7 @@ function piecesOf(line: Line, room: Room): Piece[] {
   if (typeof line === 'string') return [[{ text: cut(line, room.line) }]];
   if ('code' in line) return [{ code: cut(line.code, room.code) }];
   if ('tap' in line) return [[{ text: cut(`${line.tap}${line.words}`, room.line) }]];
+  if ('link' in line) return [[{ text: cut(line.link, 60), url: line.url }]];
   const { command, orElse } = line;
   if (command.length <= Math.max(room.command, orElse.length)) return [{ code: command }];
   return [[{ text: insteadOfCommand }], { code: orElse }];
@@ -259,10 +277,14 @@ export function renderAnswer(say: string): Rendered {
   return { text: escapeText(words), blocks: body([[{ text: words }]]) };
 }
 
-function fallbackText({ title, cards: [first], mentions = [] }: Message): string {
+/** The headline and the two lines below it: a lock screen has room for no more. */
+function fallbackText({ title, cards, isList, mentions = [] }: Message): string {
+  const [first] = cards;
   const line = title ?? (first && { dot: first.dot, text: first.headline });
-  const where = title ? '' : cut(first?.subtitle ?? '', 400);
-  const text = [...(line ? [headline(line.dot, line.text, 300)] : []), ...(where ? [where] : [])].join('\n');
+  const ofCard = [first?.subtitle ?? '', ...(first?.footer ?? []).filter((one) => typeof one === 'string')];
+  const below = isList ? cards.map((card) => listLine(card, title)) : title ? [] : ofCard;
+  const lines = below.filter(Boolean).slice(0, 2);
+  const text = [...(line ? [headline(line.dot, line.text, 300)] : []), ...lines.map((one) => cut(one, 300))].join('\n');
   return [escapeText(text) || 'tapfix', ...mentions.map(({ id }) => `<@${id}>`)].join(' ');
 }
 

@@ -1,7 +1,7 @@
 import type { InlineKeyboardMarkup, MessageEntity } from 'grammy/types';
 import { cut } from '../../lib/text.ts';
 import type { Card, Line, Mention, Message, CardRow } from '../../notices/cards/message.ts';
-import { dots, insteadOfCommand, legible } from '../lines.ts';
+import { dots, insteadOfCommand, legible, listLine } from '../lines.ts';
 import { partsOf } from './tappable.ts';
 
 /** The markup of a message: Telegram's HTML, or none. All take text as it is but for `folded`. */
@@ -14,6 +14,8 @@ interface Markup {
   ours(text: string): string;
   /** Somebody who is notified by it: the id is from the configuration, never from the cluster. */
   person(mention: Mention): string;
+  /** An address from the configuration. */
+  link(label: string, url: string): string;
   /** Takes text that is already marked up. */
   folded(text: string): string;
   /** The characters that Telegram counts. */
@@ -38,6 +40,7 @@ export const html: Markup = {
   ours: escapeHtml,
   // https://core.telegram.org/bots/api#html-style: a mention of somebody by id, who may have no username
   person: ({ id, name }) => `<a href="tg://user?id=${encodeURIComponent(id)}">${escapeHtml(name)}</a>`,
+  link: (label, url) => `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`,
   folded: (text) => `<blockquote expandable>${text}</blockquote>`,
   visible: (text) => text.replace(/<[^>]*>/g, '').replace(/&(lt|gt|amp|quot);/g, '.'),
 };
@@ -49,6 +52,7 @@ const plain: Markup = {
   exact: asItIs,
   ours: asItIs,
   person: ({ name }) => name,
+  link: (label, url) => `${label}: ${url}`,
   folded: asItIs,
   visible: asItIs,
 };
@@ -115,10 +119,13 @@ function renderText(message: Message, markup: Markup): string {
   return renderHeadlines(message, markup);
 }
 
-function renderCards({ title, cards, rest, hint, mentions = [] }: Message, style: Style): string {
-  const blocks = cards.map((card) => renderCard(card, style));
-  if (title) blocks.unshift(`${dots[title.dot]} ${style.strong(cut(title.text, 300))}`);
-  if (rest) blocks.push(style.words(cut(rest, 200)));
+function renderCards({ title, cards, isList, rest, hint, mentions = [] }: Message, style: Style): string {
+  const head = title ? [`${dots[title.dot]} ${style.strong(cut(title.text, 300))}`] : [];
+  const below = rest ? [style.words(cut(rest, 200))] : [];
+  const lines = isList ? [cards.map((card) => style.words(cut(listLine(card, title), 300))).join('\n')] : [];
+  const blocks = isList
+    ? [[...head, ...lines, ...below].join('\n')]
+    : [...head, ...cards.map((card) => renderCard(card, style)), ...below];
   if (hint) blocks.push(renderLine(hint, { ...style, room: { ...style.room, line: 200 } }));
   if (mentions.length > 0) blocks.push(mentions.map(style.person).join(' '));
   return blocks.join('\n\n');
@@ -150,10 +157,11 @@ function renderRow(row: CardRow, style: Style): string {
   return row.fold ? `${label}\n${style.folded(lines.join('\n'))}` : `${label}  ${lines.join('\n')}`;
 }
 
-function renderLine(line: Line, { room, words, exact, ours }: Style): string {
+function renderLine(line: Line, { room, words, exact, ours, link }: Style): string {
   if (typeof line === 'string') return words(cut(line, room.line));
   if ('code' in line) return exact(cut(line.code, room.code));
   if ('tap' in line) return `${ours(line.tap)}${words(cut(line.words, room.line))}`;
+  if ('link' in line) return link(cut(line.link, 60), line.url);
   const { command, orElse } = line;
   if (command.length <= Math.max(room.command, orElse.length)) return exact(command);
   return `${words(insteadOfCommand)}\n${exact(orElse)}`;

@@ -4,6 +4,7 @@ import { iso } from '../../lib/clock.ts';
 import { UserError } from '../../lib/errors.ts';
 import { redact } from '../../lib/redact.ts';
 import { visible } from '../../lib/text.ts';
+import { fixWords } from '../../notices/cards/fix-words.ts';
 import { actionWords, whatIsBroken } from '../../notices/cards/subject.ts';
 import type { ClusterOptions, Session } from '../cluster-session.ts';
 import { painted } from './columns.ts';
@@ -27,7 +28,7 @@ export async function runApprove({ name, yes }: ApproveOptions, session: Session
   if (!yes) {
     if (!terminal.ask)
       throw new UserError('nobody can be asked, because this is no terminal: approve with --yes what you have read', 2);
-    const answer = await terminal.ask(`\n${capital(actionWords(fix)?.consequence ?? 'do this')}? [y/N] `);
+    const answer = await terminal.ask(`\n${capital(fixWords(fix).does)}? [y/N] `);
     if (!/^y(es)?$/i.test(answer)) {
       io.print('Nothing was done.');
       return 1;

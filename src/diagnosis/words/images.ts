@@ -1,18 +1,5 @@
+import { splitImage } from '../../lib/image.ts';
 import { editsApart, line, none, step } from '../../lib/text.ts';
-
-interface ImageName {
-  /** "registry:5000/shop/web" */
-  repository: string;
-  /** Empty if there is none, or a digest instead. */
-  tag: string;
-}
-
-/** A colon after the last slash starts a tag; before it, a port. A digest is part of the name. */
-export function splitImage(image: string): ImageName {
-  const at = image.lastIndexOf(':');
-  const hasTag = at > image.lastIndexOf('/') && !image.includes('@');
-  return hasTag ? { repository: image.slice(0, at), tag: image.slice(at + 1) } : { repository: image, tag: '' };
-}
 
 /** "1.41 → 1.42" when only the tag differs, else both in full. */
 export function imageStep(before: string, after: string): string {
@@ -96,19 +83,19 @@ const rules: readonly Rule[] = [
   ],
   [
     /manifest unknown|manifest for \S+ not found|name unknown|repository \S+ not found|: not found\b|\b404\b/i,
-    (image) => `image ${image} does not exist in registry ${registryOf(image)}`,
+    (image) =>
+      image.startsWith(`${registryOf(image)}/`)
+        ? `image ${image} not found`
+        : `image ${image} not found; it was looked for in ${registryOf(image)}`,
   ],
   [
     /no such host|server misbehaving/i,
     (image) => `image ${image}: registry ${registryOf(image)} cannot be found (no such host)`,
   ],
-  [
-    /connection refused/i,
-    (image) => `image ${image}: registry ${registryOf(image)} does not answer (connection refused)`,
-  ],
+  [/connection refused/i, (image) => `image ${image}: ${registryOf(image)} refuses the connection`],
   [
     /i\/o timeout|deadline exceeded|TLS handshake timeout|request canceled|no route to host|network is unreachable|connection reset/i,
-    (image) => `image ${image}: registry ${registryOf(image)} does not answer (time-out)`,
+    (image) => `image ${image}: ${registryOf(image)} times out`,
   ],
   [
     /registry is unavailable|RegistryUnavailable|\b50[0234]\b/i,

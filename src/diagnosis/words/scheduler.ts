@@ -1,4 +1,4 @@
-import { counted, line } from '../../lib/text.ts';
+import { line } from '../../lib/text.ts';
 
 /** The pod's requests, by resource, as a person wrote them: "cpu" to "4". */
 export type Asks = ReadonlyMap<string, string>;
@@ -27,7 +27,7 @@ const does =
 
 const tooLittle: Phrase = (nodes, asks, [, resource = '']) => {
   const asked = asks.get(resource);
-  return `${nodes === 1 ? 'has' : 'have'} too little ${resource}${asked ? ` (needs ${asked})` : ''}`;
+  return `${nodes === 1 ? 'lacks' : 'lack'} ${resource}${asked ? ` (needs ${asked})` : ''}`;
 };
 
 /** Taints that Kubernetes itself sets describe the state of a node. */
@@ -123,7 +123,7 @@ const general: readonly [RegExp, (match: RegExpExecArray) => string][] = [
 
 /**
  * Pure. "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {gpu: true}. preemption: ..."
- * becomes "5 nodes: 3 have too little cpu (needs 4), 2 have taint gpu". An unknown reason keeps the scheduler's words.
+ * becomes "no node fits: 3 of 5 lack cpu (needs 4); 2 of 5 nodes have taint gpu". An unknown reason keeps the scheduler's words.
  */
 export function schedulerInWords(message: string, asks: Asks = new Map()): string {
   const [, all, said] = /^0\/(\d+) nodes are available:\s*([\s\S]*)$/.exec(message.trim()) ?? [];
@@ -134,7 +134,7 @@ export function schedulerInWords(message: string, asks: Asks = new Map()): strin
   return line([...ofPod, ...together(Number(all), reasons, asks)].join('; '), 400) || line(message, 400);
 }
 
-/** "5 nodes: 3 have ..., 2 have ..."; a reason that all of them have is stated once for all. */
+/** "no node fits: 3 of 5 lack ...; 2 of 5 have ..."; a reason that all of them have is stated once for all. */
 function together(all: number, reasons: readonly Reason[], asks: Asks): string[] {
   const ofNodes = reasons.filter(({ nodes }) => nodes !== undefined);
   const [first, ...others] = ofNodes.map((reason) => ofNodesInWords(reason, asks));
@@ -144,7 +144,9 @@ function together(all: number, reasons: readonly Reason[], asks: Asks): string[]
   const isOfAll = others.length === 0 && nodes === all && !isVerbatim;
   if (isOfAll)
     return [first.replace(/^\d+ /, all === 1 ? 'the only node ' : all === 2 ? 'both nodes ' : `all ${all} nodes `)];
-  return [`${counted(all, 'node')}: ${[first, ...others].join(', ')}`];
+  const ofAll = (words: string, what = ''): string =>
+    words.replace(/^\d+(?= )/, (count) => `${count} of ${all}${what}`);
+  return [`no node fits: ${ofAll(first)}`, ...others.map((words) => ofAll(words, ' nodes'))];
 }
 
 /**

@@ -1,23 +1,110 @@
 import {
   conditionOf,
   expiresAtMs,
+  healthyTimeIn,
+  isBroken,
   isCleared,
   isProposedByProgram,
   isRehearsalUnclear,
+  isTrue,
   nothingToUndo,
+  rationaleParts,
   type Remediation,
+  shortIdOf,
   snoozedUntilMs,
-  undoIntro,
   whoIsOnIt,
 } from '../../kube/remediation.ts';
 import { redact } from '../../lib/redact.ts';
-import { encodePress, verbIn } from '../payload.ts';
-import { startOf } from '../plan/waiting.ts';
+import { capitalised, middleCut } from '../../lib/text.ts';
+import { encodePress } from '../payload.ts';
+import { cardLines, cutHeadline, fitting, type WantedLines, withinBudget } from './budget.ts';
 import { canBeApproved, type CardContext, isPending } from './card-context.ts';
-import { decidedAt, endedAt, isUnattended, mayBeProposedAgain, shownPhase, wasInterrupted } from './head.ts';
-import type { Button, Line, CardRow } from './message.ts';
-import { actionWords, affectedNames, isQuota, isShared, placeOf, whatIsBroken } from './subject.ts';
-import { timesIn } from './times.ts';
+import { causeOf, factsOf, whoSuffers } from './cause.ts';
+import { diffBesideFix, fixLines, fixWords, whyNoFix } from './fix-words.ts';
+import {
+  decided,
+  decidedAt,
+  endedAt,
+  headOf,
+  isOverInChat,
+  mayBeProposedAgain,
+  needsSomebody,
+  shownPhase,
+  wasInterrupted,
+} from './head.ts';
+import type { Button, Card, Line } from './message.ts';
+import { actionWords, isQuota, isShared, placeOf, shortName } from './subject.ts';
+import { type Times, timesIn } from './times.ts';
+
+/** The order in which lines get their room: what a lock screen shows, what forbids a decision, then the rest. */
+const rank = { first: 0, place: 1, obstacle: 2, attention: 3, diff: 4, rest: 5, next: 6 } as const;
+
+/** One Remediation: what is broken, why, what the fix does; where, and until when; then what else has room. */
+export function composeCard(fix: Remediation, context: CardContext): Card {
+  const { dot, headline: whole } = headOf(fix, context);
+  const isAsked = ['Proposed', 'Noticed'].includes(shownPhase(fix));
+  const headline = cutHeadline(whole, isAsked ? 2 : 4);
+  const footer = withinBudget(headline, isAsked ? proposedLines(fix, context) : laterLines(fix, context));
+  return { dot, headline, rows: [], footer, buttons: buttonsOf(fix, context) };
+}
+
+function proposedLines(fix: Remediation, context: CardContext): WantedLines[] {
+  const times = timesIn(context.timeZone, context.nowMs);
+  const cause = causeOf(fix, times);
+  const causeLine = fitting(cause.lines);
+  const fixLine = fitting(fixLines(fix, times));
+  const facts = factsOf(fix, times).filter((fact) => fact !== causeLine);
+  const diff = diffBesideFix(fix).join('\n');
+  return [
+    { lines: [causeLine], most: 2, rank: rank.first },
+    { lines: [fixLine], most: 2, rank: rank.first },
+    { lines: [placeLine(fix, context)], most: 2, rank: rank.place },
+    ...decisionLines(fix, context).map((line) => ({ lines: [line], most: 3, rank: rank.obstacle })),
+    ...attentionLines(fix, context).map((line) => ({ lines: [line], most: 2, rank: rank.attention })),
+    ...(diff ? [{ lines: [{ code: diff }], most: cardLines, rank: rank.diff }] : []),
+    ...restLines(fix, facts, fixLine, times).map((line) => ({ lines: [line], most: 3, rank: rank.rest })),
+    ...(fix.spec.action
+      ? []
+      : [{ lines: [`Next: ${describeCommand(fix)}`], isWhole: true as const, most: 2, rank: rank.next }]),
+  ];
+}
+
+/** More that helps to decide: the rest of the diagnosis, whom it affects, and why there is no fix or this one. */
+function restLines(fix: Remediation, facts: readonly string[], fixLine: string, times: Times): string[] {
+  if (!fix.spec.action) {
+    const reasons = whyNoFix(fix, times).filter((reason) => !fixLine.endsWith(`: ${reason}`));
+    const suffering = isShared(fix) && !isQuota(fix) ? whoSuffers(fix, times) : undefined;
+    return [...(suffering ? [suffering] : []), ...facts, ...reasons.map(capitalised)];
+  }
+  const [reason = ''] = times.localised(rationaleParts(fix).why).split(/;|\.(?:\s|$)/);
+  const isShown = reason === '' || (healthyTimeIn(fix) !== undefined && fixLine.includes('healthy'));
+  const writer = isQuota(fix) ? quotaWriter(fix) : '';
+  return [...facts.map((fact, index) => (index === 0 ? `${fact}${writer}` : fact)), ...(isShown ? [] : [reason])];
+}
+
+/** " · writer: gitops-bot", from what was recorded as changed. */
+function quotaWriter({ spec }: Remediation): string {
+  const [, writer] = spec.context.changed.flatMap((text) => / ResourceQuota created by (.+)$/.exec(text) ?? []);
+  return writer ? ` · writer: ${redact(writer)}` : '';
+}
+
+/** The command that shows more of it, and changes nothing. */
+export function describeCommand({ metadata: { namespace }, spec }: Remediation): string {
+  const { kind, name } = spec.incident.object;
+  const inside = namespace ? `kubectl -n ${namespace}` : 'kubectl';
+  return `${inside} describe ${kind.toLowerCase()} ${name}`;
+}
+
+/** "shop · prod-eu · #3f9a1c · until 03:42" */
+function placeLine(fix: Remediation, context: CardContext): string {
+  const times = timesIn(context.timeZone, context.nowMs);
+  const isNamed = isQuota(fix) && needsSomebody(fix); // its headline has the namespace
+  const [place, cluster] = [isNamed ? '' : shortName(placeOf(fix)), middleCut(context.cluster, 24)];
+  const until = times.minute(expiresAtMs(fix));
+  const canEnd = fix.spec.action && shownPhase(fix) === 'Proposed';
+  const end = canEnd ? `${isPending(fix, context.nowMs) ? 'until' : 'expired'} ${until}` : '';
+  return [place, cluster, shortIdOf(fix), end].filter(Boolean).join(' · ');
+}
 
 /** Lines that say who is on it and until when it is silent. */
 export function attentionLines(
@@ -26,170 +113,42 @@ export function attentionLines(
 ): string[] {
   const who = whoIsOnIt(fix);
   const untilMs = snoozedUntilMs(fix, nowMs);
-  const until = untilMs === undefined ? '' : `ilent until ${timesIn(timeZone, nowMs).minuteZoned(untilMs)}`;
-  if (who) return [`${nameOf(who)} is on it${until && ` · s${until}`}`];
+  const until = untilMs === undefined ? '' : `ilent until ${timesIn(timeZone, nowMs).minute(untilMs)}`;
+  if (who) return [`${redact(nameOf(who))} is on it${until && ` · s${until}`}`];
   return until ? [`S${until}`] : [];
 }
 
-/** Buttons for an incident that is broken and not being fixed, whether or not there is a decision to make. */
-const attentionButtons = (fix: Remediation): Button[] => [
-  { label: "I'm on it", data: encodePress('k', fix) },
-  { label: 'Details', data: encodePress('d', fix) },
-  { label: 'Snooze 1h', data: encodePress('z', fix) },
-];
-
-const decides: readonly string[] = ['a', 'r', 'c', 'b', 'g'];
-
-/** The buttons of one card among several: those that decide, or else Details. A phone has no room for more. */
-export function buttonsInShort(rows: readonly Button[][]): Button[][] {
-  const having = (verbs: readonly string[]): Button[][] =>
-    rows.map((row) => row.filter(({ data }) => verbs.includes(verbIn(data)))).filter((row) => row.length > 0);
-  const deciding = having(decides);
-  return deciding.length > 0 ? deciding : having(['d']);
-}
-
-/** The line below the headline: the place, the first sighting, the number of sightings. */
-export function subtitleOf(fix: Remediation, context: CardContext): string {
-  const { object, firstSeen } = fix.spec.incident;
-  const from = startOf(fix) === undefined ? 'since' : 'since before'; // nobody saw it break
-  const since = `${from} ${timesIn(context.timeZone, context.nowMs).atZoned(firstSeen)}`;
-  const count = fix.status?.sightings?.count ?? 1;
-  const kind = isShared(fix) ? [] : [object.kind];
-  const where = saysWhere(fix) ? [context.cluster] : [placeOf(fix), context.cluster, ...kind];
-  return [...where, since, ...(count > 1 ? [`seen ${count} times`] : []), ...(isShared(fix) ? [affected(fix)] : [])]
-    .filter(Boolean)
-    .join(' · ');
-}
-
-/** The headline of a quota that still blocks pods already names the namespace. */
-const saysWhere = (fix: Remediation): boolean => isQuota(fix) && ['Proposed', 'Noticed'].includes(shownPhase(fix));
-
-function affected(fix: Remediation): string {
-  const names = affectedNames(fix);
-  const others = names.length > 6 ? ` and ${names.length - 5} others` : '';
-  return `${names.slice(0, others ? 5 : 6).join(', ')}${others}`;
-}
-
-/** Changed, Why, Fix, Risk: in the order in which a person asks. */
-export function rowsOf(fix: Remediation, context: CardContext): CardRow[] {
-  const say = timesIn(context.timeZone, context.nowMs).localised;
-  const { context: facts, diagnosis } = fix.spec;
-  const words = actionWords(fix);
-  const rows: CardRow[] = [
-    { label: 'Changed', lines: facts.changed.map(say) },
-    { label: 'Why', lines: diagnosis ? [say(diagnosis)] : [] },
-    {
-      label: 'Seen',
-      lines: facts.evidence.map(say),
-      fold: facts.evidence.length > 3 || isLong(facts.evidence.join('\n')),
-    },
-  ];
-  if (words) {
-    const diff = fix.status?.preview?.diff ?? '';
-    const lines = isLong(diff) ? [] : diffLines(fix);
-    rows.push({ label: 'Fix', lines: [words.summary, ...lines, ...rehearsal(fix, context)] });
-    if (isLong(diff)) rows.push({ label: 'Exactly', lines: diffLines(fix), fold: true });
-    rows.push({ label: 'Risk', lines: riskLines(fix, say) });
-  }
-  return rows.filter(({ lines }) => lines.length > 0);
-}
-
-/** More than a phone shows at a glance. Such a row is folded where the vendor supports that. */
-const isLong = (text: string): boolean => text.length > 600 || text.trimEnd().split('\n').length > 10;
-
-/** The command that undoes the fix is for copying, so it is not reworded. */
-function riskLines(fix: Remediation, say: (text: string) => string): Line[] {
-  const { rationale } = fix.spec;
-  const at = rationale.indexOf(`${undoIntro}\n`);
-  const words = (text: string): string[] => say(text).split('\n').filter(Boolean);
-  if (at < 0) return words(rationale);
-  const end = at + undoIntro.length;
-  const command = rationale.slice(end).trim();
-  return [...words(rationale.slice(0, end)), ...commandLines(command, printing(fix, 'spec.rationale'))];
-}
-
-/** True if the command holds only names, whatever a container is called: set image deploy/web auth=shop/auth:1.41 */
-const isOfNames = (command: string): boolean => /^kubectl -n \S+ set image \S+ [\w.-]+=\S+$/.test(command);
-
-/** A command that may hold a secret is not shown: kubectl prints it for those who may read it. */
-const commandLines = (command: string, orElse: string): Line[] =>
-  isOfNames(command) || redact(command) === command
-    ? [{ command, orElse }]
-    : ['a command with something in it that is not for a chat; this prints it:', { command: orElse, orElse }];
-
-const printing = ({ metadata }: Remediation, field: string): string =>
-  `kubectl -n ${metadata.namespace} get fix ${metadata.name} -o jsonpath='{.${field}}'`;
-
-/** The Fix row while the fix is under way. */
-export function fixRow(fix: Remediation): CardRow[] {
-  const words = actionWords(fix);
-  return words ? [{ label: 'Fix', lines: [words.summary, ...diffLines(fix)] }] : [];
-}
-
-export const diffLines = (fix: Remediation): Line[] =>
-  fix.status?.preview?.diff ? [{ code: redact(fix.status.preview.diff.trimEnd()) }] : [];
-
-/** Above this the channels begin to cut what a card has, to fit their limits. */
-const mostShownWhole = { diff: 1_000, card: 2_500 };
-
-/**
- * Whether each vendor shows the whole diff on this card. A long card is cut to fit, and then nobody can say what of the
- * diff is left.
- */
-export function showsWholeDiff(fix: Remediation, context: CardContext): boolean {
-  const diff = fix.status?.preview?.diff ?? '';
-  const text = rowsOf(fix, context).flatMap(({ lines }) => lines.map(textOf));
-  return diff.length <= mostShownWhole.diff && text.join('\n').length <= mostShownWhole.card;
-}
-
-const textOf = (line: Line): string =>
-  typeof line === 'string' ? line : 'code' in line ? line.code : 'tap' in line ? line.words : line.command;
-
-function rehearsal(fix: Remediation, context: CardContext): Line[] {
-  const times = timesIn(context.timeZone, context.nowMs);
-  const rehearsed = conditionOf(fix, 'Rehearsed');
-  const confirmed = conditionOf(fix, 'Confirmed');
-  if (rehearsed?.status === 'False') return [`rehearsal failed: ${times.localised(rehearsed.message)}`];
-  if (!rehearsed || !fix.status?.preview) return ['rehearsing the fix on the API server'];
-  const accepted = `rehearsed on the API server ${times.at(fix.status.preview.at)}: accepted`;
-  if (confirmed?.status === 'False') return [accepted, `not confirmed: ${times.localised(confirmed.message)}`];
-  return confirmed ? [accepted] : [accepted, 'the controller is checking it'];
-}
-
-/** The footer says who is on it and until when it can be decided. */
-export const footerOf = (fix: Remediation, context: CardContext): Line[] => [
-  ...attentionLines(fix, context),
-  ...decisionLines(fix, context),
-];
-
-function decisionLines(fix: Remediation, context: CardContext): Line[] {
-  const times = timesIn(context.timeZone, context.nowMs);
-  if (!fix.spec.action)
-    return [`No fix offered: ${times.localised(fix.spec.rationale || 'nothing safe is known for this')}`];
-  const until = times.minuteZoned(expiresAtMs(fix));
-  if (!isPending(fix, context.nowMs)) return [`The time to approve was over at ${until}; nothing was changed`];
-  if (!context.allowed) return [`${fix.spec.action.type} is switched off in the configuration; nothing was changed`];
-  const obstacle = obstacleTo(fix);
+/** Why nobody can decide now, or that somebody is asked once more; empty if the buttons say it all. */
+function decisionLines(fix: Remediation, context: CardContext): string[] {
+  if (!fix.spec.action) return [];
+  if (!isPending(fix, context.nowMs)) return ['Nothing was changed'];
+  if (!context.allowed) return [`${fix.spec.action.type} is switched off in the configuration`];
+  const obstacle = obstacleTo(fix, context);
   if (obstacle) return [obstacle];
-  if (!canBeApproved(fix, context.nowMs)) return [`Open until ${until}`];
   if (!context.approvable)
-    return [`Nobody is listed to approve in ${fix.metadata.namespace}; kubectl can, until ${until}`];
+    return [`Nobody is listed to approve in ${shortName(fix.metadata.namespace ?? '')}; kubectl can`];
   const asked = confirmingNow(fix, context);
-  if (asked) return [`${asked.name} is asked once more, until ${times.atZoned(asked.untilMs)}`];
-  return [`Approve until ${until}`];
+  const until = asked && timesIn(context.timeZone, context.nowMs).at(asked.untilMs);
+  return asked ? [`${redact(asked.name)} is asked once more, until ${until}`] : [];
 }
 
 /**
  * Why nobody can approve, for good or for now. With kubectl, people may approve what another person proposed, because
  * the approval is then their own decision; so the text says "here".
  */
-function obstacleTo(fix: Remediation): string | undefined {
+function obstacleTo(fix: Remediation, context: CardContext): string | undefined {
+  const { localised } = timesIn(context.timeZone, context.nowMs);
+  const [rehearsed, confirmed] = [conditionOf(fix, 'Rehearsed'), conditionOf(fix, 'Confirmed')];
   if (!actionWords(fix)?.known) return 'Another version of tapfix proposed this; this one cannot do it';
-  if (isRehearsalUnclear(fix)) return 'It cannot be approved yet: the rehearsal is tried again';
-  if (conditionOf(fix, 'Rehearsed')?.status === 'False') return 'It cannot be approved; nothing was changed';
-  if (conditionOf(fix, 'Confirmed')?.status === 'False')
-    return `It cannot be approved${isProposedByProgram(fix) ? '' : ' here'}; nothing was changed`;
-  return undefined;
+  if (isRehearsalUnclear(fix)) return `The dry run is tried again: ${localised(rehearsed?.message ?? '')}`;
+  if (rehearsed?.status === 'False')
+    return `It cannot be approved, the dry run failed: ${localised(rehearsed.message)}`;
+  if (confirmed?.status === 'False') {
+    const here = isProposedByProgram(fix) ? '' : ' here';
+    return `It cannot be approved${here}, not confirmed: ${localised(confirmed.message)}`;
+  }
+  if (!rehearsed || !fix.status?.preview) return 'The dry run is under way';
+  return isTrue(fix, 'Confirmed') ? undefined : 'The controller is checking it';
 }
 
 export function confirmingNow(fix: Remediation, context: CardContext) {
@@ -199,71 +158,123 @@ export function confirmingNow(fix: Remediation, context: CardContext) {
   return asked && wanted && asked.untilMs > context.nowMs && open ? asked : undefined;
 }
 
-/** Only buttons that can act. There are none where nobody is listed as an approver. */
-export function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
-  if (!context.approvable) return [];
-  return confirmingNow(fix, context)
-    ? decisionButtons(fix, context)
-    : [...decisionButtons(fix, context), attentionButtons(fix)];
+/**
+ * Whether the card shows all that an approval would change: the Fix line says it, or the diff has room. If it does not,
+ * the diff must be shown before an approval counts.
+ */
+export function showsWholeDiff(fix: Remediation, context: CardContext): boolean {
+  const diff = diffBesideFix(fix).join('\n');
+  return diff === '' || composeCard(fix, context).footer.some((line) => typeof line !== 'string' && 'code' in line);
 }
 
-function decisionButtons(fix: Remediation, context: CardContext): Button[][] {
-  const words = actionWords(fix);
-  if (!words || !isPending(fix, context.nowMs)) return [];
-  if (confirmingNow(fix, context)) {
-    return [
-      [{ label: `Yes, ${words.consequence}`, data: encodePress('c', fix) }],
-      [{ label: 'Back', data: encodePress('b', fix) }],
-    ];
-  }
-  const reject = { label: 'Reject', data: encodePress('r', fix) };
-  if (!context.allowed || !canBeApproved(fix, context.nowMs)) return [[reject]];
-  return [[{ label: `Approve ${words.verb}`, data: encodePress('a', fix) }, reject]];
+/** Once it is decided, or over: where it is, who did what when, and how to undo it. */
+function laterLines(fix: Remediation, context: CardContext): WantedLines[] {
+  const place = { lines: [placeLine(fix, context)], most: 2, rank: rank.place };
+  const isOver = isOverInChat(fix) && !isBroken(fix);
+  const past = isOver ? [{ lines: [timeline(fix, context)], most: 4, rank: rank.first }] : [];
+  const who = needsSomebody(fix) ? attentionLines(fix, context) : [];
+  return [
+    ...past,
+    place,
+    ...who.map((line) => ({ lines: [line], most: 2, rank: rank.attention })),
+    {
+      lines: undoLines(fix),
+      most: 4,
+      rank: rank.rest,
+      orElse: isOver ? stillInPlace(fix) : 'How to undo it is in Details',
+    },
+  ];
 }
 
-/** Proposes the fix again from a fresh reading. The person who presses it gets an answer if nothing can be offered. */
-export function againButton(fix: Remediation, context: CardContext): Button[][] {
-  if (!context.approvable || !mayBeProposedAgain(fix)) return [];
-  return [[{ label: 'Propose again', data: encodePress('g', fix) }]];
-}
-
-/** The last lines of a card that is over: the timeline, or that it is still broken, or how to undo the fix. */
-export function epilogue(fix: Remediation, context: CardContext): Line[] {
-  const phase = shownPhase(fix);
-  if (phase === 'Recovered') return [timeline(fix, context)];
-  if (phase === 'Expired' && isUnattended(fix)) return [`Not over yet: ${whatIsBroken(fix)}`];
+/** How to undo a fix that did not help. */
+function undoLines(fix: Remediation): Line[] {
   const { undo, appliedAt } = fix.status?.execution ?? {};
   const isGone = conditionOf(fix, 'IncidentCleared')?.reason === 'Gone' && !isQuota(fix);
   const mayBeChanged = appliedAt !== undefined || wasInterrupted(fix);
-  if (phase !== 'Failed' || !undo || isGone || !mayBeChanged) return [];
+  if (shownPhase(fix) !== 'Failed' || !undo || isGone || !mayBeChanged) return [];
   const nothing = nothingToUndo(undo);
   if (nothing) return [nothing];
-  return [putItBack(fix), ...commandLines(undo, printing(fix, 'status.execution.undo'))];
+  return [introOf(fix), ...commandLines(undo, printing(fix, 'status.execution.undo'))];
 }
 
 /** If the workload is healthy again, undoing the fix may bring the failure back, so the text says so. */
-function putItBack(fix: Remediation): string {
-  if (fix.status?.execution?.appliedAt === undefined) return 'If it was changed after all, put it back with';
-  return isCleared(fix) ? `The ${actionWords(fix)?.verb} is still in place; to reverse it` : 'Put it back with';
+function introOf(fix: Remediation): string {
+  if (fix.status?.execution?.appliedAt === undefined) return 'To undo, if it was changed after all:';
+  return isCleared(fix) ? `${stillInPlace(fix)}. To undo:` : 'To undo:';
 }
 
-const vendors: Readonly<Record<string, string>> = {
-  telegram: 'Telegram',
-  slack: 'Slack',
-  console: 'console',
-  kubernetes: 'Kubernetes',
-};
+const stillInPlace = (fix: Remediation): string => `The ${fixWords(fix).noun} is still in place`;
 
+/** True if the command holds only names, whatever a container is called: set image deploy/web auth=shop/auth:1.41 */
+const isOfNames = (command: string): boolean => /^kubectl -n \S+ set image \S+ [\w.-]+=\S+$/.test(command);
+
+/** A command that may hold a secret is not shown: kubectl prints it for those who may read it. */
+export const commandLines = (command: string, orElse: string): Line[] =>
+  isOfNames(command) || redact(command) === command
+    ? [{ command, orElse }]
+    : ['a command with something in it that is not for a chat; this prints it:', { command: orElse, orElse }];
+
+const printing = ({ metadata }: Remediation, field: string): string =>
+  `kubectl -n ${metadata.namespace} get fix ${metadata.name} -o jsonpath='{.${field}}'`;
+
+/** The command that undoes the fix: as it was recorded when it was applied, or else when it was proposed. */
+export function howToUndo(fix: Remediation): Line[] {
+  const { undo } = fix.status?.execution ?? {};
+  const proposed = rationaleParts(fix).undo;
+  if (undo) {
+    const nothing = nothingToUndo(undo);
+    return nothing ? [nothing] : ['with', ...commandLines(undo, printing(fix, 'status.execution.undo'))];
+  }
+  return proposed ? ['with', ...commandLines(proposed, printing(fix, 'spec.rationale'))] : [];
+}
+
+/** "03:12:05 CET first seen · 03:14:10 approved by Ada (Slack) · 03:14:12 applied · 03:14:53 healthy" */
 function timeline(fix: Remediation, context: CardContext): string {
   const times = timesIn(context.timeZone, context.nowMs);
-  const { by, via } = fix.spec.approval;
-  const at = decidedAt(fix);
-  const who = `${by ? ` by ${context.nameOf(by)}` : ''}${via ? ` (${vendors[via] ?? via})` : ''}`;
-  const appliedAt = fix.status?.execution?.appliedAt;
+  const { state } = fix.spec.approval;
+  const [at, cleared] = [decidedAt(fix), conditionOf(fix, 'IncidentCleared')];
+  const { appliedAt } = fix.status?.execution ?? {};
+  const phase = shownPhase(fix);
+  const end = phase === 'Recovered' || phase === 'Resolved' ? conditionOf(fix, phase) : cleared;
+  const endWord = { Gone: 'gone', NoLongerSeen: 'no longer seen', Ended: 'ended' }[end?.reason ?? ''] ?? 'healthy';
+  const endMs = Date.parse((phase === 'Recovered' ? endedAt(fix) : end?.lastTransitionTime) ?? '');
   return [
-    `${times.atZoned(fix.spec.incident.firstSeen)} seen`,
-    ...(at ? [`${times.at(at)} approved${who}`] : []),
+    `${times.atZoned(fix.spec.incident.firstSeen)} first seen`,
+    ...(state !== 'Pending' && at ? [`${times.at(at)} ${decided(fix, context)}`] : []),
+    ...(phase === 'Expired' && state === 'Pending' ? [`${times.minute(expiresAtMs(fix))} no decision`] : []),
     ...(appliedAt ? [`${times.at(appliedAt)} applied`] : []),
-    `${times.at(endedAt(fix))} recovered`,
+    ...(Number.isFinite(endMs) ? [`${times.at(endMs)} ${endWord}`] : []),
   ].join(' · ');
+}
+
+/** Only buttons that can act. There are none where nobody is listed as an approver. */
+function buttonsOf(fix: Remediation, context: CardContext): Button[][] {
+  if (!context.approvable || !needsSomebody(fix)) return [];
+  if (confirmingNow(fix, context)) return decisionButtons(fix, context);
+  const attention = [
+    { label: "I'm on it", data: encodePress('k', fix) },
+    { label: 'Snooze 1h', data: encodePress('z', fix) },
+    { label: 'Details', data: encodePress('d', fix) },
+  ];
+  if (!mayBeProposedAgain(fix)) return [...decisionButtons(fix, context), attention];
+  const [mine, ...others] = attention;
+  return [[...decisionButtons(fix, context).flat(), mine!], others];
+}
+
+/** The buttons that decide about a proposal, or ask for another one. */
+export function decisionButtons(fix: Remediation, context: CardContext): Button[][] {
+  if (!context.approvable) return [];
+  if (mayBeProposedAgain(fix)) return [[{ label: 'Propose again', data: encodePress('g', fix) }]];
+  if (!isPending(fix, context.nowMs)) return [];
+  const { button, does, yes = does } = fixWords(fix);
+  if (confirmingNow(fix, context))
+    return [
+      [
+        { label: `Yes, ${yes}`, data: encodePress('c', fix) },
+        { label: 'Back', data: encodePress('b', fix) },
+      ],
+    ];
+  const reject = { label: 'Reject', data: encodePress('r', fix) };
+  if (!context.allowed || !canBeApproved(fix, context.nowMs)) return [[reject]];
+  return [[{ label: button, data: encodePress('a', fix) }, reject]];
 }

@@ -11,7 +11,8 @@ import type { MessageContext } from './card-context.ts';
 import { composeMessage } from './compose.ts';
 import { decidedAt } from './head.ts';
 import type { Card, CardRow, Message } from './message.ts';
-import { actionWords, placeOf, subjectOf } from './subject.ts';
+import { fixWords } from './fix-words.ts';
+import { placeOf, subjectOf } from './subject.ts';
 import { timesIn } from './times.ts';
 
 interface HandoverFacts {
@@ -80,7 +81,7 @@ function appliedLine(fix: Remediation, all: readonly Remediation[], context: Mes
   const { by } = fix.spec.approval;
   const who = by && decidedAt(fix) !== undefined ? `, approved by ${context.nameOf(by)}` : '';
   const when = times.minuteZoned(fix.status?.execution?.appliedAt);
-  return `${nameIn(fix)}: ${actionWords(fix)?.verb ?? 'fix'} at ${when}${who}; ${whetherItHeld(fix, all, times.minuteZoned)}`;
+  return `${nameIn(fix)}: ${fixWords(fix).noun} at ${when}${who}; ${whetherItHeld(fix, all, times.minuteZoned)}`;
 }
 
 /** A fix held if its workload became healthy and has no later incident. */

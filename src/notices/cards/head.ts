@@ -1,25 +1,27 @@
 import {
   conditionOf,
   expiresAtMs,
-  isCleared,
+  isBroken,
   madeItWorse,
   type Phase,
   phaseOf,
   type Remediation,
-  severityOf,
   severityRank,
   switchedOff,
 } from '../../kube/remediation.ts';
 import { spokenDuration } from '../../lib/duration.ts';
 import { unreachable } from '../../lib/errors.ts';
 import { redact } from '../../lib/redact.ts';
+import { naturalOrder } from '../../lib/text.ts';
 import type { CardContext } from './card-context.ts';
+import { fixWords } from './fix-words.ts';
 import type { Dot } from './message.ts';
 import {
-  actionWords,
   affectedInWords,
   affectedNames,
   isQuota,
+  placeOf,
+  subjectFirst,
   subjectOf,
   whatIsBroken,
   withReadiness,
@@ -40,58 +42,58 @@ export function shownPhase(fix: Remediation): Phase {
   return state === 'Pending' ? 'Proposed' : state;
 }
 
+/** The proposal is over. What it was about may still be broken. */
 export const isOverInChat = (fix: Remediation): boolean =>
   ['Recovered', 'Rejected', 'Expired', 'Failed', 'Resolved', 'Superseded'].includes(shownPhase(fix));
 
-/** Nobody has to look at it any more. A failure is over for the controller, not for people. */
-export const isSettled = (fix: Remediation): boolean =>
-  isOverInChat(fix) && (shownPhase(fix) !== 'Failed' || isCleared(fix));
+/** Nobody has to look at it any more: the proposal is over, and so is what it was about. */
+export const isSettled = (fix: Remediation): boolean => isOverInChat(fix) && !isBroken(fix);
 
 /** It is not certain that anything was changed, because somebody else changed the object as well. */
 export const wasInterrupted = (fix: Remediation): boolean =>
   fix.status?.execution?.startedAt !== undefined && conditionOf(fix, 'Failed')?.reason === 'Interrupted';
 
-/** Nobody decided, or the fix failed, and it is still broken. */
+/** Nobody decided, or the fix failed, and it is still broken. A rejection is an answer. */
 export const isUnattended = (fix: Remediation): boolean =>
-  ['Expired', 'Failed'].includes(shownPhase(fix)) && !isCleared(fix);
+  ['Expired', 'Failed'].includes(shownPhase(fix)) && isBroken(fix);
 
-/** It may be proposed once more: nobody decided, or it failed, and it is still broken. */
-export const mayBeProposedAgain = (fix: Remediation): boolean => fix.spec.action !== undefined && isUnattended(fix);
+/** It may be proposed once more: nothing was changed, and it is still broken. A fix that did not help is not repeated. */
+export const mayBeProposedAgain = (fix: Remediation): boolean =>
+  fix.spec.action !== undefined && isUnattended(fix) && fix.status?.execution?.appliedAt === undefined;
 
-export function headOf(fix: Remediation, context: CardContext): Head {
+/** The dot and the sentence of a card. In a list of several namespaces `name` has the namespace as well. */
+export function headOf(fix: Remediation, context: CardContext, name = subjectFirst(fix)): Head {
   const phase = shownPhase(fix);
-  const name = subjectOf(fix);
-  const noun = actionWords(fix)?.verb ?? 'fix';
-  const times = timesIn(context.timeZone, context.nowMs);
-  const decided = decidedBy(fix, context);
   switch (phase) {
     case 'Proposed':
     case 'Noticed':
-      return { dot: severityOf(fix) === 'critical' ? 'red' : 'orange', headline: whatIsBroken(fix) };
+      return { dot: 'red', headline: whatIsBroken(fix, { name }) }; // the controller resolves it once it is cleared
     case 'Approved':
-      return { dot: 'yellow', headline: `${name}: ${noun} approved${decided}, about to be applied` };
+      return { dot: 'yellow', headline: `${name}: about to ${fixWords(fix).does}, ${decided(fix, context)}` };
     case 'Applying':
-      return { dot: 'yellow', headline: `${name}: ${noun} approved${decided}, applying` };
-    case 'Applied': {
-      const applied = times.at(fix.status?.execution?.appliedAt ?? endedAt(fix));
-      return { dot: 'blue', headline: `${withReadiness(`${name}: ${noun} applied ${applied}`, fix)}, watching` };
-    }
+      return { dot: 'yellow', headline: `${name}: ${fixWords(fix).doing}, ${decided(fix, context)}` };
+    case 'Applied':
+      return { dot: 'blue', headline: `${withReadiness(`${name}: ${fixWords(fix).done}`, fix)}, watching` };
     case 'Recovered':
-      return { dot: 'green', headline: recovered(fix) };
+      return { dot: 'green', headline: recovered(fix, name) };
     case 'Failed':
-      return { dot: isCleared(fix) ? 'grey' : 'red', headline: failed(fix, name, noun, context) };
     case 'Rejected':
-      return { dot: 'grey', headline: `${name}: ${noun} rejected${decided}${quotedNote(fix)}` };
     case 'Expired':
-      return { dot: 'grey', headline: `${name}: ${expired(fix, decided, context)}` };
+      return isBroken(fix) ? { dot: 'red', headline: stillBroken(fix, name, context) } : overHead(fix, name, context);
     case 'Resolved':
-      return { dot: 'grey', headline: resolved(fix, context) };
+      return { dot: 'grey', headline: resolved(fix, name) };
     case 'Superseded':
-      return { dot: 'grey', headline: `${name}: a newer proposal replaced this one ${times.at(endedAt(fix))}` };
+      return { dot: 'grey', headline: `${name}: a newer proposal replaced this one` };
     default:
       return unreachable(phase);
   }
 }
+
+/** It is over without us, as the watcher saw, whatever became of the proposal. */
+const overHead = (fix: Remediation, name: string, context: CardContext): Head => ({
+  dot: 'grey',
+  headline: `${wellAgain(fix, name, 'IncidentCleared')}. ${whatWasDone(fix, context)}`,
+});
 
 /** When the shown phase began, from its condition. */
 export const endedAt = (fix: Remediation): string | undefined => conditionOf(fix, shownPhase(fix))?.lastTransitionTime;
@@ -105,88 +107,111 @@ export function decidedAt(fix: Remediation): string | undefined {
   return at ?? conditionOf(fix, state)?.lastTransitionTime;
 }
 
-/** " by Ada 03:14:10" */
-function decidedBy(fix: Remediation, context: CardContext): string {
-  const { by } = fix.spec.approval;
-  const at = decidedAt(fix);
-  const when = at ? ` ${timesIn(context.timeZone, context.nowMs).at(at)}` : '';
-  return `${by ? ` by ${context.nameOf(by)}` : ''}${when}`;
-}
+const vendors: Readonly<Record<string, string>> = {
+  telegram: 'Telegram',
+  slack: 'Slack',
+  console: 'console',
+  kubernetes: 'Kubernetes',
+};
 
-const quotedNote = (fix: Remediation): string =>
-  fix.spec.approval.note ? ` ("${redact(fix.spec.approval.note)}")` : '';
+/** "approved by Ada (Slack)": who it was, and where. */
+export function decided({ spec: { approval } }: Remediation, { nameOf }: Pick<CardContext, 'nameOf'>): string {
+  const { state, by, via = /^(telegram|slack):/.exec(by ?? '')?.[1] ?? 'kubernetes' } = approval;
+  const where = Object.hasOwn(vendors, via) ? vendors[via] : redact(via);
+  return `${state.toLowerCase()}${by ? ` by ${redact(nameOf(by))}` : ''} (${where})`;
+}
 
 const spokenBetween = (from: string | undefined, to: string | undefined): string => {
   const ms = Date.parse(to ?? '') - Date.parse(from ?? '');
   return Number.isFinite(ms) ? spokenDuration(ms) : '';
 };
 
-/** If not all are ready, the watcher's count is older than the controller's reading, which found it healthy. */
-function isAllReady(fix: Remediation): boolean {
+/** If not all are ready, the watcher's count is older than the reading that found it healthy. */
+function withReadinessOfAll(text: string, fix: Remediation): string {
   const { ready = 0, desired = 0 } = fix.status?.sightings ?? {};
-  return ready >= desired;
+  return ready >= desired ? withReadiness(text, fix) : text;
 }
 
-function recovered(fix: Remediation): string {
+function recovered(fix: Remediation, name: string): string {
   const { appliedAt, stableSeconds } = fix.status?.execution ?? {};
-  const who =
-    isQuota(fix) && affectedNames(fix).length > 0 ? `${affectedInWords(fix)} behind ${subjectOf(fix)}` : subjectOf(fix);
+  const isMany = isQuota(fix) && affectedNames(fix).length > 0;
+  const who = isMany ? `${affectedInWords(fix)} behind ${subjectOf(fix)}` : name;
   const took = spokenBetween(appliedAt, endedAt(fix));
   const isOff = conditionOf(fix, 'Recovered')?.reason === switchedOff;
-  const words = `${who}${isOff ? ': switched off as asked' : ' recovered'}${took ? ` in ${took}` : ''}`;
-  const text = isAllReady(fix) && !isOff ? withReadiness(words, fix) : words;
-  return stableSeconds ? `${text}, held ${spokenDuration(stableSeconds * 1000)}` : text;
+  const are = isMany && affectedNames(fix).length > 1 ? 'are' : 'is';
+  const words = `${who} ${are} ${isOff ? 'switched off as asked' : 'healthy again'}${took ? ` after ${took}` : ''}`;
+  const text = isOff ? words : withReadinessOfAll(words, fix);
+  return stableSeconds ? `${text}, stable for ${spokenDuration(stableSeconds * 1000)}` : text;
 }
 
-/** An approval made in time can still have no effect, if the controller was away. That differs from no decision. */
-function expired(fix: Remediation, decided: string, context: CardContext): string {
-  const until = timesIn(context.timeZone, context.nowMs).minute(expiresAtMs(fix));
-  const since = isCleared(fix) ? `; ${sinceThen(fix, context)}` : '';
-  if (fix.spec.approval.state !== 'Approved') return `nobody decided until ${until}, nothing was changed${since}`;
-  const isLate = Date.parse(fix.spec.approval.at ?? '') >= expiresAtMs(fix);
-  const why = isLate ? `after it had expired at ${until}` : `but not taken up until ${until}`;
-  return `approved${decided}, ${why}; nothing was changed${since}`;
-}
-
-/** The state of the incident after nobody decided, or after the fix failed. */
-function sinceThen(fix: Remediation, context: CardContext): string {
-  const { reason, message, lastTransitionTime } = conditionOf(fix, 'IncidentCleared') ?? {};
-  const since = timesIn(context.timeZone, context.nowMs).at(lastTransitionTime);
-  if (reason === 'Gone' && !isQuota(fix)) return `no longer there since ${since}`;
-  if (reason === 'Ended') return `${redact(message ?? '')} ${since}`;
-  return isQuota(fix) ? `nobody is refused any more since ${since}` : `${wellAgain(fix)} since ${since}`;
-}
-
-function failed(fix: Remediation, name: string, noun: string, context: CardContext): string {
+/** "checkout is still down, 0/3 ready", and what became of the proposal. */
+function stillBroken(fix: Remediation, name: string, context: CardContext): string {
+  const broken = whatIsBroken(fix, { still: true, name });
   const { appliedAt } = fix.status?.execution ?? {};
-  const failure = conditionOf(fix, 'Failed');
+  // The controller's reading is newer than the watcher's count, which would contradict it.
+  if (conditionOf(fix, 'Failed')?.reason === 'AlreadyHealthy') return `${name}: ${notApplied(fix, context)}`;
+  if (shownPhase(fix) !== 'Failed' || !appliedAt) return `${broken}. ${whatBecameOf(fix, context)}`;
+  const took = spokenBetween(appliedAt, conditionOf(fix, 'Failed')?.lastTransitionTime);
+  const when = `${took ? `${took} after` : 'after'} the ${fixWords(fix).noun}`;
+  const worse = madeItWorse(fix);
+  return worse
+    ? `${name} is worse: ${worse.after} ready ${when}, ${worse.before} before`
+    : `${broken}${took ? ', ' : ' '}${when}`;
+}
+
+/** The end of a proposal that changed nothing, while what it is about is broken. */
+function whatBecameOf(fix: Remediation, context: CardContext): string {
+  const { state, by, note } = fix.spec.approval;
   const times = timesIn(context.timeZone, context.nowMs);
-  const why = failure?.message ? `: ${times.localised(failure.message)}` : '';
-  if (appliedAt && isCleared(fix)) return `${name}: the ${noun} did not help in time; ${sinceThen(fix, context)}`;
-  if (appliedAt) {
-    const took = spokenBetween(appliedAt, failure?.lastTransitionTime);
-    const worse = madeItWorse(fix);
-    if (worse)
-      return `${name}: the ${noun} made it worse, ${worse.after} ready${took ? ` after ${took}` : ''}, ${worse.before} before`;
-    return `${withReadiness(`${name}: the ${noun} did not help`, fix)}${took ? ` after ${took}` : ''}`;
+  if (shownPhase(fix) === 'Rejected') {
+    const who = by ? ` by ${redact(context.nameOf(by))}` : '';
+    return `Rejected${who}${note ? `: "${redact(note)}"` : ''}`;
   }
-  if (wasInterrupted(fix)) return `${name}: the ${noun} was interrupted${why}`;
-  return `${name}: the ${noun} was not applied${why}`;
+  if (shownPhase(fix) === 'Failed') return notApplied(fix, context);
+  const until = times.minute(expiresAtMs(fix));
+  if (state !== 'Approved') return `No decision by ${until}`;
+  // An approval made in time can still have no effect, if the controller was away. That differs from no decision.
+  const isLate = Date.parse(fix.spec.approval.at ?? '') >= expiresAtMs(fix);
+  const who = `Approved${by ? ` by ${redact(context.nameOf(by))}` : ''}`;
+  return isLate ? `${who} after it had expired at ${until}` : `${who}, but not taken up by ${until}`;
+}
+
+function notApplied(fix: Remediation, { timeZone, nowMs }: CardContext): string {
+  const failure = conditionOf(fix, 'Failed');
+  const why = failure?.message ? `: ${timesIn(timeZone, nowMs).localised(failure.message)}` : '';
+  return `The ${fixWords(fix).noun} was ${wasInterrupted(fix) ? 'interrupted' : 'not applied'}${why}`;
+}
+
+/** Whether tapfix had changed something that is healthy again without its help. */
+function whatWasDone(fix: Remediation, context: CardContext): string {
+  if (shownPhase(fix) !== 'Failed') return 'Nothing was changed';
+  if (fix.status?.execution?.appliedAt) return `The ${fixWords(fix).noun} did not help in time`;
+  return notApplied(fix, context);
 }
 
 /** The words for "healthy" for objects that are not workloads. */
 const wells: Readonly<Record<string, string>> = {
   Node: 'is ready again',
-  StorageClass: 'is there by now',
-  PersistentVolumeClaim: 'has its volume by now',
+  StorageClass: 'is there now',
+  PersistentVolumeClaim: 'has its volume now',
   HorizontalPodAutoscaler: 'can scale again',
+  ResourceQuota: 'blocks nothing any more',
 };
-const isAnythingElse = ({ spec }: Remediation): boolean => Object.hasOwn(wells, spec.incident.object.kind);
-const wellAgain = ({ spec }: Remediation): string => wells[spec.incident.object.kind] ?? 'healthy again';
 
 /** The end, if it did not become healthy. The condition adds "nothing was changed", which is cut off here. */
 export const howItEnded = (fix: Remediation): string =>
   redact(conditionOf(fix, 'Resolved')?.message ?? '').replace(/, nothing was changed$/, '');
+
+/** The card claims nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
+function wellAgain(fix: Remediation, name: string, type: 'IncidentCleared' | 'Resolved'): string {
+  const { kind } = fix.spec.incident.object;
+  const { reason, message = '' } = conditionOf(fix, type) ?? {};
+  if (reason === 'NoLongerSeen') return `${name}: no longer seen`;
+  if (reason === 'Gone' && !isQuota(fix)) return `${name} is gone`;
+  if (reason === 'Ended') return `${name}: ${redact(message).replace(/, nothing was changed$/, '')}`;
+  if (Object.hasOwn(wells, kind)) return `${name} ${wells[kind]}`;
+  return withReadinessOfAll(`${name} is healthy again`, fix);
+}
 
 /**
  * The reason on the card of an incident that the configuration no longer includes (unwatched.ts). No stored Remediation
@@ -194,59 +219,44 @@ export const howItEnded = (fix: Remediation): string =>
  */
 export const unwatchedReason = 'Left';
 
-/** The card claims nothing that we did not see: a class without readable state is "no longer seen", never "healthy". */
-function resolved(fix: Remediation, context: CardContext): string {
-  const times = timesIn(context.timeZone, context.nowMs);
-  const at = times.at(endedAt(fix));
-  const subject = subjectOf(fix);
-  if (conditionOf(fix, 'Resolved')?.reason === unwatchedReason)
-    return `${subject}: ${conditionOf(fix, 'Resolved')?.message}`;
-  if (conditionOf(fix, 'Resolved')?.reason === 'NoLongerSeen') return `${subject}: no longer seen ${at}`;
-  if (isQuota(fix)) return `${subject} blocks nothing any more ${at}, nothing was changed`;
-  if (conditionOf(fix, 'Resolved')?.reason === 'Ended')
-    return `${subject}: ${howItEnded(fix)} ${at}, nothing was changed`;
-  if (conditionOf(fix, 'Resolved')?.reason === 'Gone')
-    return `${subject} is no longer there ${at}, nothing was changed by tapfix`;
-  if (fix.spec.approval.state === 'Approved') return `${subject} was already healthy at ${at}, nothing was changed`;
-  return isAnythingElse(fix)
-    ? `${subject} ${wellAgain(fix)} ${at}, nothing was changed by tapfix`
-    : `${subject} healthy again by itself ${at}, nothing was changed`;
+function resolved(fix: Remediation, name: string): string {
+  const { reason, message } = conditionOf(fix, 'Resolved') ?? {};
+  if (reason === unwatchedReason) return `${name}: ${message}`;
+  const isByItself = !['NoLongerSeen', 'Gone', 'Ended'].includes(reason ?? '');
+  if (fix.spec.approval.state === 'Approved' && isByItself) return `${name} was already healthy. Nothing was changed`;
+  return `${wellAgain(fix, name, 'Resolved')}. ${reason === 'Gone' ? 'tapfix changed nothing' : 'Nothing was changed'}`;
 }
 
-/** Broken, and nobody works on it: it waits for a decision or for somebody to look. */
+/** Broken, and nothing is done about it: it waits for a decision or for somebody to look, whatever was decided before. */
 export const needsSomebody = (fix: Remediation): boolean =>
-  ['Proposed', 'Noticed'].includes(shownPhase(fix)) || isUnattended(fix);
+  ['Proposed', 'Noticed'].includes(shownPhase(fix)) || (isOverInChat(fix) && isBroken(fix));
 
 /** Decided, and not over. */
 export const isUnderWay = (fix: Remediation): boolean => !needsSomebody(fix) && !isSettled(fix);
-
-/** "still failing". A rejected one is not known to be healthy, so then the words are "still open". */
-export const stillOpen = (all: readonly Remediation[]): string =>
-  `still ${all.some((fix) => shownPhase(fix) === 'Rejected' && !isCleared(fix)) ? 'open' : 'failing'}`;
 
 /** Cards with a button come before those without. */
 const waitsForDecision = (fix: Remediation): boolean => shownPhase(fix) === 'Proposed';
 
 const standing = (fix: Remediation): number => (needsSomebody(fix) ? 0 : isUnderWay(fix) ? 1 : 2);
 
-const rank = (fix: Remediation): readonly (number | string)[] => [
-  standing(fix),
-  severityRank(fix),
-  waitsForDecision(fix) ? 0 : 1,
-  fix.spec.incident.firstSeen,
-  fix.metadata.uid,
-];
+const rank = (fix: Remediation): readonly number[] => [standing(fix), severityRank(fix), waitsForDecision(fix) ? 0 : 1];
+
+/** By place and name as people count: "svc-2" before "svc-10". */
+export function inNaturalOrder(a: Remediation, b: Remediation): number {
+  const nameOf = (fix: Remediation): string => `${placeOf(fix)} ${fix.spec.incident.object.name}`;
+  return naturalOrder(nameOf(a), nameOf(b)) || (a.metadata.uid < b.metadata.uid ? -1 : 1);
+}
 
 function compare(a: Remediation, b: Remediation): number {
   const others = rank(b);
   for (const [index, own] of rank(a).entries()) {
-    if (own !== others[index]) return own < others[index]! ? -1 : 1;
+    if (own !== others[index]) return own - others[index]!;
   }
-  return 0;
+  return inNaturalOrder(a, b);
 }
 
 /**
- * Those that need somebody come first; then by severity, decidable before not decidable, then by age. Settled ones are
+ * Those that need somebody come first; then by severity, decidable before not decidable, then by name. Settled ones are
  * last.
  */
 export const inOrder = (members: readonly Remediation[]): Remediation[] => [...members].sort(compare);

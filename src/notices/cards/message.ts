@@ -1,5 +1,8 @@
-/** A message before any vendor's markup: its content and its order. Channels only render it. */
-export type Dot = 'red' | 'orange' | 'yellow' | 'blue' | 'green' | 'grey' | 'warning' | 'hello';
+/**
+ * A message before any vendor's markup: its content and its order. Channels only render it. The dot of an incident is the
+ * state of its workload: red broken, yellow being fixed, blue watched after a fix, green healthy after it, grey over.
+ */
+export type Dot = 'red' | 'yellow' | 'blue' | 'green' | 'grey' | 'warning' | 'hello';
 
 export interface Button {
   label: string;
@@ -16,12 +19,19 @@ export interface Hint {
   words: string;
 }
 
+/** An address from the configuration, which may be followed. */
+export interface WebLink {
+  link: string;
+  url: string;
+}
+
 /**
- * Words; or something exact (a diff) in a fixed-width font, never reflowed; or a command to copy; or one to tap. Half a
+ * Words; or something exact (a diff) in a fixed-width font, never reflowed; or a command to copy; or one to tap; or a
+ * link. Half a
  * command looks like a whole one, so it is shown whole or, where there is no room, replaced by a short one that prints
  * it.
  */
-export type Line = string | { code: string } | { command: string; orElse: string } | Hint;
+export type Line = string | { code: string } | { command: string; orElse: string } | Hint | WebLink;
 
 export interface CardRow {
   /** Changed, Why, Fix, Risk... */
@@ -37,6 +47,7 @@ export interface Card {
   headline: string;
   subtitle?: string;
   rows: CardRow[];
+  /** The lines below the headline, and below the rows where there are any. */
   footer: Line[];
   buttons: Button[][];
 }
@@ -80,9 +91,10 @@ export interface Alert {
 export interface Message {
   /** Above several cards: the lock-screen line for all of them. */
   title?: { dot: Dot; text: string };
-  /** The most severe first, in full; the others shortened to their headline. */
   cards: Card[];
-  /** A line about the cards that did not fit. */
+  /** Every card is one line of a list. Its dot is shown only if it differs from that of the title. */
+  isList?: true;
+  /** A line below the cards: their place, or how many did not fit. */
   rest?: string;
   /** Below that: what can be written about the cards. */
   hint?: Hint;

@@ -12,25 +12,22 @@ import { spokenDuration } from '../../lib/duration.ts';
 import { encodeAll, encodePress } from '../payload.ts';
 import { answerMs } from '../plan/answer.ts';
 import { isOpenFor, type ReminderKind } from '../plan/reminder.ts';
-import { againButton } from './body.ts';
 import { cardContext, type MessageContext } from './card-context.ts';
-import { labelsFor, whereAll } from './compose.ts';
-import { decidedAt, headOf, inOrder } from './head.ts';
+import { labelsFor, namesOf, whereAll } from './compose.ts';
+import { decidedAt, headOf, inOrder, mayBeProposedAgain } from './head.ts';
 import type { Button, Message } from './message.ts';
-import { isQuota, readiness, subjectOf } from './subject.ts';
+import { readiness, subjectOf, whatIsBroken } from './subject.ts';
 import { timesIn } from './times.ts';
 
 /** One short line in reply to the card, with the state of this moment. */
 export function composeReminder(kind: ReminderKind, members: readonly Remediation[], context: MessageContext): Message {
   const [first] = inOrder(members);
-  const silent = members.every(({ spec }) => spec.incident.severity === 'info');
+  const silent = members.every((fix) => severityOf(fix) === 'info');
   if (!first) return { cards: [], silent };
   const headline = headlines[kind](members, context);
   const buttons = kind === 'expired' ? buttonsFor(members, context) : [];
-  const subtitle = whereAll(members, context.cluster);
-  const isUrgent = members.some((fix) => severityOf(fix) === 'critical') || kind === 'failed';
-  const dot = isUrgent ? 'red' : 'orange';
-  return { cards: [{ dot, headline, subtitle, rows: [], footer: [], buttons }], silent };
+  const footer = [whereAll(members, context.cluster)];
+  return { cards: [{ dot: 'red', headline, rows: [], footer, buttons }], silent };
 }
 
 /** The last edit of a reminder: it was answered, or it is over. It has no buttons, and never changes again. */
@@ -39,7 +36,7 @@ export function composeAnswered(members: readonly Remediation[], context: Messag
   if (!first) return { cards: [], silent: true };
   const broken = members.filter(isBroken);
   const over = headOf(first, cardContext(first, context));
-  const names = namesOf(members);
+  const names = namesOfAll(members);
   const card =
     others.length === 0 && broken.length === 0
       ? over
@@ -47,8 +44,8 @@ export function composeAnswered(members: readonly Remediation[], context: Messag
           dot: broken.length > 0 ? ('red' as const) : ('grey' as const),
           headline: `${names}: ${answered(broken, context)}`,
         };
-  const subtitle = whereAll(members, context.cluster);
-  return { cards: [{ ...card, subtitle, rows: [], footer: [], buttons: [] }], silent: true };
+  const footer = [whereAll(members, context.cluster)];
+  return { cards: [{ ...card, rows: [], footer, buttons: [] }], silent: true };
 }
 
 function answered(broken: readonly Remediation[], context: MessageContext): string {
@@ -81,7 +78,7 @@ const headlines: Readonly<Record<ReminderKind, Headline>> = {
     const until = timesIn(context.timeZone, context.nowMs).minute(expiresAtMs(first));
     const what =
       first.spec.approval.state === 'Approved' ? 'the approved fix was not applied by' : 'the proposal expired at';
-    return `${subjectOf(first)}: ${what} ${until}, still ${readiness(first) || 'broken'}.`;
+    return `${subjectOf(first)}: ${what} ${until}, still ${readiness(first) ? `${readiness(first)} ready` : 'broken'}.`;
   },
   snoozeOver: (members, context) => `${stillBroken(members, context)}. The snooze is over.`,
   failed: (members, context) => {
@@ -90,7 +87,7 @@ const headlines: Readonly<Record<ReminderKind, Headline>> = {
   },
   worse: (members, context) => {
     const [first, ...others] = inOrder(members);
-    const what = others.length > 0 ? namesOf(members) : headOf(first!, cardContext(first!, context)).headline;
+    const what = others.length > 0 ? namesOfAll(members) : headOf(first!, cardContext(first!, context)).headline;
     return `It got worse: ${what}`;
   },
 };
@@ -100,20 +97,12 @@ export function stillBroken(members: readonly Remediation[], { nowMs }: Pick<Mes
   const [first, ...others] = inOrder(members);
   const sinceMs = Math.min(...members.map(({ spec }) => Date.parse(spec.incident.firstSeen)));
   const duration = `for ${spokenDuration(nowMs - sinceMs)}`;
-  if (others.length > 0) return `${namesOf(members)} are still broken, ${duration}`;
-  return [`${subjectOf(first!)} ${isStill(first!)}`, readiness(first!), duration].filter(Boolean).join(', ');
+  if (others.length > 0) return `${namesOfAll(members)} are still broken, ${duration}`;
+  return `${whatIsBroken(first!, { still: true })}, ${duration}`;
 }
 
-const isStill = (fix: Remediation): string =>
-  isQuota(fix) ? 'still blocks pods' : `is still ${/^0\//.test(readiness(fix)) ? 'down' : 'broken'}`;
-
-const mostNamed = 3;
-
-function namesOf(members: readonly Remediation[]): string {
-  const names = inOrder(members).map(members.length === 1 ? subjectOf : labelsFor(members));
-  const more = names.length - mostNamed;
-  return more > 0 ? `${names.slice(0, mostNamed).join(', ')} and ${more} more` : names.join(', ');
-}
+const namesOfAll = (members: readonly Remediation[]): string =>
+  namesOf(inOrder(members), members.length === 1 ? subjectOf : labelsFor(members));
 
 function whoAnswered(members: readonly Remediation[], context: MessageContext): string {
   const answers = new Set(members.map((fix) => answerOf(fix, context)));
@@ -127,7 +116,7 @@ function buttonsFor(members: readonly Remediation[], context: MessageContext): B
   const [first, ...others] = members.filter((fix) => context.approvable(fix));
   if (!first) return [];
   if (others.length === 0) {
-    const again = againButton(first, cardContext(first, context)).flat();
+    const again = mayBeProposedAgain(first) ? [{ label: 'Propose again', data: encodePress('g', first) }] : [];
     return [[...again, { label: "I'm on it", data: encodePress('k', first) }]];
   }
   const data = encodeAll(context.notice ?? '');

@@ -4,10 +4,11 @@ import { hashOf } from '../../lib/hash.ts';
 import { redact } from '../../lib/redact.ts';
 import { counted } from '../../lib/text.ts';
 import { encodeAll, encodePage } from '../payload.ts';
+import { withinBudget } from './budget.ts';
 import type { MessageContext } from './card-context.ts';
-import { isSettled, isUnderWay, needsSomebody, stillOpen } from './head.ts';
+import { isSettled, isUnderWay, needsSomebody } from './head.ts';
 import type { Button, Dot, Message } from './message.ts';
-import { placeOf } from './subject.ts';
+import { placeOf, shortName } from './subject.ts';
 
 /* One message about more incidents than anybody reads one by one: how many, which classes, which namespaces. */
 
@@ -33,9 +34,8 @@ function titleOf(members: readonly Remediation[], cluster: string): { dot: Dot; 
   const all = `${counted(members.length, 'incident')} ${spanOf(members)}, ${cluster}`;
   if (failing.length === 0 && underWay === 0) return { dot: 'grey', headline: `${all}; all are over` };
   if (failing.length === 0) return { dot: 'yellow', headline: `${all}; the last ${underWay} being fixed` };
-  const dot = failing.some((fix) => severityOf(fix) === 'critical') ? 'red' : 'orange';
-  const rest = failing.length === members.length ? '' : `; ${failing.length} ${stillOpen(members)}`;
-  return { dot, headline: `${all}${rest}` };
+  const rest = failing.length === members.length ? '' : `; ${failing.length} still broken`;
+  return { dot: 'red', headline: `${all}${rest}` };
 }
 
 /** Parts that make equal diagnoses differ: the name of the image, how long each container lived, and what it wrote. */
@@ -64,31 +64,60 @@ function causeOf(some: readonly Remediation[]): string | undefined {
   return times === some.length ? cause : `${cause} (${times} of them)`;
 }
 
-/** "198 ImagePull: registry.internal does not answer", then those without a common cause in one line. */
+/** The trouble of many workloads of one class, and of a single one. */
+const plurals: Readonly<Record<string, readonly [many: string, one: string]>> = {
+  QuotaExceeded: ['quotas block pods', 'quota blocks pods'],
+  CreateRejected: ['cannot create pods', 'cannot create pods'],
+  ImagePull: ['cannot pull images', 'cannot pull its image'],
+  ConfigMissing: ['lack a ConfigMap or Secret', 'lacks a ConfigMap or Secret'],
+  OOMKilled: ['run out of memory', 'runs out of memory'],
+  CrashLoop: ['crash', 'crashes'],
+  ProbeFailing: ['fail their health checks', 'fails its health checks'],
+  RolloutStuck: ['are stuck in rollouts', 'is stuck in a rollout'],
+  Unschedulable: ['cannot be scheduled', 'cannot be scheduled'],
+  SandboxFailed: ['cannot start their pods', 'cannot start its pods'],
+  VolumeStuck: ['wait for volumes', 'waits for a volume'],
+  StorageFailed: ['get no storage', 'gets no storage'],
+  Evicted: ['lose pods to evictions', 'loses pods to evictions'],
+  JobFailed: ['jobs failed', 'job failed'],
+  NodeDown: ['nodes are not ready', 'node is not ready'],
+  AutoscalerBlind: ['autoscalers cannot scale', 'autoscaler cannot scale'],
+};
+
+function inPlainWords(failure: string, count: number): string {
+  const [many, one] = Object.hasOwn(plurals, failure) ? plurals[failure]! : [failure, failure];
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** "198 cannot pull images: registry.internal times out", then in one line those without a common cause, and the few. */
 function classLines(members: readonly Remediation[]): string[] {
   const kinds = tally(members.map(({ spec }) => spec.incident.class)).map(([name, count]) => {
     const cause = causeOf(members.filter(({ spec }) => spec.incident.class === name));
-    return { said: `${count} ${name}`, cause };
+    return { words: inPlainWords(name, count), count, cause };
   });
-  const explained = kinds.slice(0, mostClasses).filter(({ cause }) => cause !== undefined);
-  const others = kinds.filter((kind) => !explained.includes(kind)).map(({ said }) => said);
+  const explained = kinds
+    .slice(0, mostClasses)
+    .filter(({ count, cause }) => cause !== undefined && count * 10 >= members.length);
+  const others = kinds.filter((kind) => !explained.includes(kind)).map(({ words }) => words);
   return [
-    ...explained.map(({ said, cause }) => `${said}: ${cause}`),
+    ...explained.map(({ words, cause }) => `${words}: ${cause}`),
     ...(others.length > 0 ? [others.join(' · ')] : []),
   ];
 }
-const mostClasses = 4;
+const mostClasses = 3;
 
 const mostPlaces = 3;
 
-/** "shop 120, payments 60, 11 others"; a single namespace is one entry. */
+/** "in shop (120), payments (60), 11 more namespaces"; a single namespace is one entry. */
 function placesLine(members: readonly Remediation[]): string {
-  const places = tally(members.map((fix) => placeOf(fix) || 'the cluster itself')).map(([name, n]) => `${name} ${n}`);
-  const others = places.length > mostPlaces + 1 ? places.length - mostPlaces : 0;
-  return [
-    ...places.slice(0, others > 0 ? mostPlaces : mostPlaces + 1),
-    ...(others > 0 ? [`${others} others`] : []),
-  ].join(', ');
+  const places = tally(members.map((fix) => shortName(placeOf(fix)) || 'the cluster itself'));
+  const named = places.map(([name, count]) => `${name} (${count})`);
+  const others = named.length > mostPlaces + 1 ? named.length - mostPlaces : 0;
+  const all = [
+    ...named.slice(0, others > 0 ? mostPlaces : mostPlaces + 1),
+    ...(others > 0 ? [`${others} more namespaces`] : []),
+  ];
+  return `in ${all.join(', ')}`;
 }
 
 /** How many are being fixed or over; empty while there are none. */
@@ -122,12 +151,16 @@ export function composeStorm(members: readonly Remediation[], context: MessageCo
   const { cluster, notice, nameOf } = context;
   const { dot, headline } = titleOf(members, cluster);
   const isOver = dot === 'grey';
-  const lines = isOver ? [] : classLines(members);
-  const footer = [
-    ...lines,
-    placesLine(members),
-    ...(isOver ? [] : [...progressLine(members), ...attentionLine(members, nameOf)]),
+  const wanted = [
+    ...(isOver ? [] : classLines(members).map((line) => ({ lines: [line], most: 2, rank: 1 }))),
+    { lines: [placesLine(members)], most: 2, rank: 0 },
+    ...(isOver ? [] : [...progressLine(members), ...attentionLine(members, nameOf)]).map((line) => ({
+      lines: [line],
+      most: 1,
+      rank: 0,
+    })),
   ];
+  const footer = withinBudget(headline, wanted);
   const silent = !members.some((fix) => needsSomebody(fix) && severityOf(fix) === 'critical');
   const buttons = isOver || notice === undefined ? [] : [stormButtons(notice, members.some(context.approvable))];
   return { cards: [{ dot, headline, rows: [], footer, buttons }], silent };

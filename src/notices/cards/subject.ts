@@ -1,13 +1,11 @@
 import { parseAction } from '../../actions/table.ts';
 import type { Remediation } from '../../kube/remediation.ts';
-import { counted } from '../../lib/text.ts';
+import { capitalised, counted, middleCut } from '../../lib/text.ts';
 
 interface ActionWords {
   /** false: another version wrote it, and this one cannot do it. */
   known: boolean;
-  verb: string;
   summary: string;
-  consequence: string;
 }
 
 /**
@@ -18,15 +16,13 @@ export function actionWords(fix: Remediation): ActionWords | undefined {
   if (!spec) return undefined;
   try {
     const { action, params } = parseAction(spec);
-    const { verb } = action;
-    return { known: true, verb, summary: action.summary(params), consequence: action.consequence(params) };
+    return { known: true, summary: action.summary(params) };
   } catch {
-    const type = String(spec.type);
-    return { known: false, verb: type, summary: `${type} (unknown to this version)`, consequence: `run ${type}` };
+    return { known: false, summary: `${String(spec.type)} (unknown to this version)` };
   }
 }
 
-/** The failure in words, by failure class. It follows the workload's name. */
+/** Its trouble in words, by failure class. Used where its pods were not counted, or all of them are ready. */
 const sentences: Readonly<Record<string, string>> = {
   ImagePull: 'cannot pull its image',
   ConfigMissing: 'lacks a ConfigMap or Secret',
@@ -38,19 +34,10 @@ const sentences: Readonly<Record<string, string>> = {
   SandboxFailed: 'cannot start its pods',
   VolumeStuck: 'waits for a volume',
   StorageFailed: 'gets no storage',
-  Evicted: 'is short of pods after evictions',
+  Evicted: 'loses pods to evictions',
+  CreateRejected: 'cannot create its pods',
   JobFailed: 'failed',
   AutoscalerBlind: 'cannot scale',
-};
-
-/** Sentences that begin differently, or name the affected workloads. */
-const otherwise: Readonly<Record<string, (fix: Remediation) => string>> = {
-  'QuotaExceeded ResourceQuota': (fix) =>
-    `${subjectOf(fix)} blocks ${whomOr(fix, 'new pods')} in ${fix.metadata.namespace}`,
-  CreateRejected: (fix) => `pods of ${subjectOf(fix)} are refused`,
-  'JobFailed CronJob': (fix) => `the last run of ${subjectOf(fix)} failed`,
-  NodeDown: (fix) => `${subjectOf(fix)} is not ready${touching(fix, 'on it')}`,
-  'StorageFailed StorageClass': (fix) => `${subjectOf(fix)} is missing${touching(fix, 'wait for it')}`,
 };
 
 const named: Readonly<Record<string, string>> = {
@@ -75,11 +62,21 @@ export const isShared = (fix: Remediation): boolean => isQuota(fix) || isCluster
 /** Its namespace; empty for cluster-scoped objects. */
 export const placeOf = (fix: Remediation): string => (isClusterWide(fix) ? '' : (fix.metadata.namespace ?? ''));
 
+/** The longest name that leaves room on the first line of a phone for nothing but the dot. */
+const longestName = 36;
+
+/** A name as it is on a card: a longer one is shortened in the middle. Details have the whole of it. */
+export const shortName = (name: string): string => middleCut(name, longestName);
+
 /** "checkout", "node worker-3", "quota platform-hardening". */
 export function subjectOf(fix: Remediation): string {
   const { kind, name } = fix.spec.incident.object;
-  return `${Object.hasOwn(named, kind) ? named[kind] : ''}${name}`;
+  return `${Object.hasOwn(named, kind) ? named[kind] : ''}${shortName(name)}`;
 }
+
+/** The same at the beginning of a sentence: "Quota platform-hardening". The name of a workload is never changed. */
+export const subjectFirst = (fix: Remediation): string =>
+  Object.hasOwn(named, kindOf(fix)) ? capitalised(subjectOf(fix)) : subjectOf(fix);
 
 /**
  * Names of the workloads that a shared cause affects, without their kinds: "api", or "shop/api" if the cause is
@@ -91,25 +88,49 @@ export const affectedNames = (fix: Remediation): string[] =>
     return parts.length === 3 ? `${parts[0]}/${parts[2]}` : parts.slice(1).join('/');
   });
 
-/** "0/3 ready", or nothing when it was not counted. */
-export function readiness(fix: Remediation): string {
+/** Whether its pods tell how badly it is broken: it wants some, and they were counted. */
+function countsOf(fix: Remediation): { ready: number; desired: number } | undefined {
   const { ready, desired } = fix.status?.sightings ?? {};
-  return ready === undefined || desired === undefined || desired === 0 ? '' : `${ready}/${desired} ready`;
+  return ready === undefined || desired === undefined || desired === 0 ? undefined : { ready, desired };
 }
 
-/** The lock-screen sentence: what is broken, and how badly. */
-export function whatIsBroken(fix: Remediation): string {
-  const { class: failure, reason } = fix.spec.incident;
-  const own = [`${failure} ${kindOf(fix)}`, failure].find((key) => Object.hasOwn(otherwise, key));
-  if (own) return isShared(fix) ? otherwise[own]!(fix) : withReadiness(otherwise[own]!(fix), fix);
-  const sentence = Object.hasOwn(sentences, failure) ? ` ${sentences[failure]}` : `: ${reason || failure}`;
-  return withReadiness(`${subjectOf(fix)}${sentence}`, fix);
+/** "0/3", or nothing when it was not counted. */
+export function readiness(fix: Remediation): string {
+  const counts = countsOf(fix);
+  return counts ? `${counts.ready}/${counts.desired}` : '';
 }
 
 export function withReadiness(text: string, fix: Remediation): string {
   const ready = readiness(fix);
-  return ready ? `${text}, ${ready}` : text;
+  return ready ? `${text}, ${ready} ready` : text;
 }
+
+/** How badly it is broken, after its name: "is down, 0/3 ready". */
+function impactOf(fix: Remediation, still: boolean): string {
+  const counts = isShared(fix) ? undefined : countsOf(fix);
+  if (counts && counts.ready < counts.desired)
+    return withReadiness(`is${still ? ' still' : ''} ${counts.ready === 0 ? 'down' : 'degraded'}`, fix);
+  const { class: failure, reason } = fix.spec.incident;
+  if (failure === 'QuotaExceeded' && isQuota(fix))
+    return `${still ? 'still ' : ''}blocks ${whomOr(fix, 'new pods')} in ${shortName(fix.metadata.namespace ?? '')}`;
+  if (failure === 'NodeDown') return `is ${still ? 'still ' : ''}not ready${touching(fix, 'on it')}`;
+  if (failure === 'StorageFailed' && kindOf(fix) === 'StorageClass')
+    return `is ${still ? 'still ' : ''}missing${touching(fix, 'wait for it')}`;
+  if (failure === 'JobFailed' && kindOf(fix) === 'CronJob') return 'failed its last run';
+  const sentence = Object.hasOwn(sentences, failure) ? sentences[failure]! : `has trouble: ${reason || failure}`;
+  return withReadiness(still ? stillSo(sentence) : sentence, fix);
+}
+
+const stillSo = (sentence: string): string => {
+  if (sentence === 'failed') return sentence; // a run that failed has ended
+  return sentence.startsWith('is ') ? sentence.replace('is ', 'is still ') : `still ${sentence}`;
+};
+
+/** The lock-screen sentence: what is broken, and how badly. */
+export const whatIsBroken = (
+  fix: Remediation,
+  { still = false, name = subjectFirst(fix) }: { still?: boolean; name?: string } = {},
+): string => `${name} ${impactOf(fix, still)}`;
 
 /** The resource lists at most this many. */
 const mostAffected = 50;

@@ -98,10 +98,10 @@ function refusedWords(
   const times = timesIn(timeZone, nowMs);
   if (until)
     return {
-      headline: `config change refused ${times.minuteZoned(from)}, changed again ${times.minuteZoned(until)}`,
-      footer: [`It said: ${problem}`],
+      headline: `Configuration change refused at ${times.minuteZoned(from)}, changed again at ${times.minuteZoned(until)}`,
+      footer: [`The problem was: ${problem}`],
     };
-  return { dot: 'warning', headline: `config change refused, the old one stays: ${problem}`, footer: [] };
+  return { dot: 'warning', headline: `Configuration change refused, the old one stays: ${problem}`, footer: [] };
 }
 
 function sharedWords(
@@ -109,30 +109,27 @@ function sharedWords(
   { timeZone, nowMs }: WordContext,
 ): Words {
   const times = timesIn(timeZone, nowMs);
-  const bot = channel === 'telegram' ? 'Telegram bot' : 'Slack app';
+  const [token, bot] = channel === 'telegram' ? ["bot's token", 'bot'] : ["Slack app's token", 'Slack app'];
   if (until)
     return {
-      headline: `tapfix shared its ${bot} ${times.minute(from)} to ${times.minuteZoned(until)}; no longer`,
+      headline: `Another tapfix installation used this ${token} from ${times.minute(from)} to ${times.minuteZoned(until)}. It no longer does`,
       footer: [],
     };
-  const known =
-    sign === 'press'
-      ? 'Buttons of another tapfix installation were pressed and reached this one.'
-      : 'Another program is connected to it as well.';
+  const known = sign === 'press' ? 'Its buttons were pressed and reached this one.' : 'It is connected as well.';
   return {
-    dot: 'orange',
-    headline: `tapfix has shared its ${bot} with somebody else since ${times.minuteZoned(from)}`,
-    footer: [known, `What people press or write reaches only one of them. Give each installation a ${bot} of its own.`],
+    dot: 'warning',
+    headline: `Another tapfix installation uses this ${token}. Give each cluster its own ${bot}.`,
+    footer: [`Since ${times.minuteZoned(from)}. ${known} A press or a command reaches only one of them.`],
   };
 }
 
 function blindWords(about: NoticeSubject & { what: 'blind' }, found: number, { timeZone, nowMs }: WordContext): Words {
   const times = timesIn(timeZone, nowMs);
-  const when = `${times.minute(about.from)} to ${times.minuteZoned(about.until)}`;
-  const news = found > 0 ? `, ${counted(found, 'incident')} found` : '';
+  const when = `from ${times.minute(about.from)} to ${times.minuteZoned(about.until)}`;
+  const news = found > 0 ? `: ${counted(found, 'incident')}` : '';
   return {
-    headline: `tapfix was blind ${when} (${whyBlind[about.why]}); caught up${news}`,
-    footer: ['What broke and healed in between is not told.'],
+    headline: `tapfix could not see the cluster ${when} (${whyBlind[about.why]}). Caught up${news}.`,
+    footer: ['What broke and healed in between was not noticed.'],
   };
 }
 
@@ -154,17 +151,17 @@ function unseenWords(
         .at(-1),
     );
     return {
-      headline: `tapfix could not see ${what} ${times.minute(from)} to ${until} (${why}); it can again`,
+      headline: `tapfix could not see ${what} from ${times.minute(from)} to ${until} (${why}). It can again.`,
       footer: [],
     };
   }
   const isForbidden = open.some((part) => part.why === 'forbidden');
   return {
-    dot: 'orange',
-    headline: `tapfix cannot see ${what}: ${why}; since ${times.minuteZoned(from)}`,
+    dot: 'warning',
+    headline: `tapfix cannot see ${what} since ${times.minuteZoned(from)}: ${why}`,
     footer: [
-      'What only they would tell is not noticed meanwhile.',
-      ...(isForbidden ? ['Its rights come from the ClusterRole tapfix-reader: look at that and its bindings.'] : []),
+      'What only they would show is not noticed meanwhile.',
+      ...(isForbidden ? ['The rights come from the ClusterRole tapfix-reader: check it and its bindings.'] : []),
     ],
   };
 }

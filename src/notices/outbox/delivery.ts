@@ -2,7 +2,7 @@ import type { Notice } from '../../kube/notice.ts';
 import type { Remediation } from '../../kube/remediation.ts';
 import { hashOf } from '../../lib/hash.ts';
 import { nextSlot, remainingMs } from '../../lib/window.ts';
-import { isOverInChat, isSettled } from '../cards/head.ts';
+import { isSettled, shownPhase } from '../cards/head.ts';
 import { type Address, chatKey } from '../plan/route.ts';
 
 /** Changed counts alone are not news. They are updated this long after the last post or edit. */
@@ -47,10 +47,10 @@ export function countsOf(members: readonly Remediation[]): string | undefined {
   return open.length === 0 ? undefined : hashOf(open.map((fix) => [fix.metadata.uid, shownCounts(fix)]));
 }
 
-/** An open failure shows only how many are ready, and that is part of its state. */
+/** How many are ready after a failed fix is part of its state (rendering.ts). */
 function shownCounts(fix: Remediation): unknown[] {
-  const { count = 1, ready, desired, affected = [] } = fix.status?.sightings ?? {};
-  return isOverInChat(fix) ? [] : [count, ready, desired, affected];
+  const { ready, desired, affected = [] } = fix.status?.sightings ?? {};
+  return shownPhase(fix) === 'Failed' ? [] : [ready, desired, affected];
 }
 
 /**

@@ -11,7 +11,7 @@ import { type Log, scrub } from '../../lib/log.ts';
 import type { Outcome } from '../../lib/queue.ts';
 import { isRehearsed, type Questions } from '../cards/card-context.ts';
 import type { EscalationFrame } from '../cards/escalation-words.ts';
-import { isOverInChat } from '../cards/head.ts';
+import { isSettled } from '../cards/head.ts';
 import { nameOf } from '../cards/people.ts';
 import { planMessages } from '../plan/coalesce.ts';
 import { isStillEscalated, mentionsFor, targetsOf } from '../plan/escalation.ts';
@@ -293,7 +293,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (isUnknown) return undefined;
     const members = notice.spec.members.flatMap(({ uid }) => departed.get(uid) ?? deps.otherFix?.(uid) ?? []);
     const isRead = notice.spec.form !== 'reminder' && notice.spec.channel !== 'webhook';
-    if (channel && isRead && members.some((fix) => !isOverInChat(fix))) {
+    if (channel && isRead && members.some((fix) => !isSettled(fix))) {
       const nowMs = clock.now();
       const waitMs = Math.max(pacing.pausedForMs(notice.spec, nowMs), times.editWaitMs(notice.spec, 'state'));
       if (waitMs > 0) return { againInMs: waitMs };

@@ -1,6 +1,7 @@
 import type { NoticeSubject, Notice } from '../../kube/notice.ts';
 import {
   conditionOf,
+  isCleared,
   type Phase,
   type Remediation,
   severityOf,
@@ -12,7 +13,7 @@ import { confirmingNow } from '../cards/body.ts';
 import { cardContext, isPending, type MessageContext } from '../cards/card-context.ts';
 import { composeMessage, withoutReplaced } from '../cards/compose.ts';
 import { composeEscalation, type EscalationFrame } from '../cards/escalation-words.ts';
-import { isUnattended, mayBeProposedAgain, shownPhase } from '../cards/head.ts';
+import { isUnattended, mayBeProposedAgain, needsSomebody, shownPhase } from '../cards/head.ts';
 import type { Message } from '../cards/message.ts';
 import { composeAnswered, composeReminder } from '../cards/reminder-words.ts';
 import { stormHash } from '../cards/storm-words.ts';
@@ -41,7 +42,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
   const shown = [
     phase,
     ...(pending ? ['Rehearsed', 'Confirmed'] : []),
-    ...(phase === 'Failed' || phase === 'Expired' ? ['IncidentCleared'] : []),
+    ...(['Failed', 'Expired'].includes(phase) || (phase === 'Rejected' && isCleared(fix)) ? ['IncidentCleared'] : []),
   ];
   return {
     uid: fix.metadata.uid,
@@ -65,7 +66,7 @@ function stateOf(fix: Remediation, context: MessageContext) {
 
 /** Empty if nobody took it, so that messages posted before this feature existed are not edited because of it. */
 function attentionOf(fix: Remediation, nowMs: number): object {
-  if (!['Proposed', 'Noticed'].includes(shownPhase(fix))) return {};
+  if (!needsSomebody(fix)) return {};
   const who = whoIsOnIt(fix);
   const untilMs = snoozedUntilMs(fix, nowMs);
   return { ...(who && { who }), ...(untilMs !== undefined && { untilMs }) };

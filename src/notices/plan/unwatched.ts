@@ -4,7 +4,7 @@ import { isWatched } from '../../config/selection.ts';
 import type { NoticeSpec } from '../../kube/notice.ts';
 import { type Remediation, withCondition } from '../../kube/remediation.ts';
 import type { MessageContext } from '../cards/card-context.ts';
-import { isOverInChat, isUnattended, unwatchedReason, shownPhase } from '../cards/head.ts';
+import { isOverInChat, needsSomebody, unwatchedReason, shownPhase } from '../cards/head.ts';
 import { type Address, addressesOf, samePlace } from './route.ts';
 
 /**
@@ -27,11 +27,10 @@ export const isPostedAt = (
  */
 export function whyUnwatched(fix: Remediation, channel: ChannelName, config: Config, own: string): string | undefined {
   const { namespace = '', name } = fix.metadata;
-  const isOpen =
-    ['Proposed', 'Noticed'].includes(shownPhase(fix)) || (shownPhase(fix) === 'Expired' && isUnattended(fix));
+  const isOpen = needsSomebody(fix) && shownPhase(fix) !== 'Failed';
   if (channel !== 'webhook' && config.channels[channel] === undefined)
     return isOpen || !isOverInChat(fix)
-      ? `tapfix no longer writes here; kubectl -n ${namespace} get fix ${name} tells the rest`
+      ? `tapfix no longer writes here; kubectl -n ${namespace} get fix ${name} shows the rest`
       : undefined;
   return isOpen && !isWatched(config, namespace, own)
     ? `${namespace} is no longer watched, nothing was changed`

@@ -13,6 +13,6 @@ export async function nodeDownCase({ namespace, object }: Subject, deps: DeriveD
     diagnosis: node.why,
     changed: inWords([node.turned], deps.nowMs),
     evidence: pods.length > 0 ? [podsOnInWords(pods)] : [],
-    fix: { refused: 'nothing is done to nodes by a tap' },
+    fix: { refused: 'tapfix does not change nodes' },
   };
 }

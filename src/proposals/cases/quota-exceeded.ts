@@ -6,6 +6,7 @@ import type { Shortfall } from '../../health/quota-room.ts';
 import type { BlockedOwner } from '../../health/refusals.ts';
 import type { Reader } from '../../kube/api.ts';
 import { timeMs } from '../../kube/raw.ts';
+import { readyWhenNoticed } from '../../kube/remediation.ts';
 import { iso } from '../../lib/clock.ts';
 import { RetryLater } from '../../lib/errors.ts';
 import { quantity } from '../../lib/quantity.ts';
@@ -14,7 +15,7 @@ import type { DeriveDeps, Subject } from '../derive.ts';
 import type { Case, Fix } from '../scene.ts';
 
 /**
- * "requests.memory 50Mi, already used 48Mi, a pod asks 64Mi": the limits that are in the way, else all limits. All of it
+ * "requests.memory 50Mi, used 48Mi, a pod asks 64Mi": the limits that are in the way, else all limits. All of it
  * is computed; nothing is quoted from an Event.
  */
 export function limitsInWords({ spec, status }: QuotaObject, blocked: readonly BlockedOwner[]): string {
@@ -25,8 +26,7 @@ export function limitsInWords({ spec, status }: QuotaObject, blocked: readonly B
   const hard = Object.entries(status?.hard ?? spec?.hard ?? {});
   const shown = hard.filter(([what]) => inTheWay.has(what));
   const words = (shown.length > 0 ? shown : hard).map(
-    ([what, limit]) =>
-      `${what} ${limit}, already used ${status?.used?.[what] ?? '0'}${asking(inTheWay.get(what) ?? [])}`,
+    ([what, limit]) => `${what} ${limit}, used ${status?.used?.[what] ?? '0'}${asking(inTheWay.get(what) ?? [])}`,
   );
   return words.join('; ') || 'the quota has no limits of its own';
 }
@@ -48,7 +48,7 @@ function changesOf(quota: QuotaObject): string[] {
   const createdAtMs = timeMs(quota.metadata.creationTimestamp);
   const writer = lastWriterOf(quota, ['spec']);
   const isLater = writer !== undefined && writer.atMs > createdAtMs + sameMomentMs;
-  const by = writer && !isLater ? ` by ${writer.by}` : '';
+  const by = isLater ? '' : writer ? ` by ${writer.by}` : ' (writer not recorded)';
   const changed = isLater ? [`${iso(writer.atMs)} ResourceQuota changed by ${writer.by}`] : [];
   return [...changed, `${iso(createdAtMs)} ResourceQuota created${by}`];
 }
@@ -59,7 +59,7 @@ const impact = ({ workload, ready, desired }: BlockedOwner): string =>
 /** The state when it was noticed; the first line of the card has the current state. */
 function impactInWords(impacts: readonly string[]): string[] {
   const others = impacts.length > 10 ? ` and ${impacts.length - 10} others` : '';
-  return impacts.length > 0 ? [`ready when noticed: ${impacts.slice(0, 10).join(', ')}${others}`] : [];
+  return impacts.length > 0 ? [`${readyWhenNoticed}${impacts.slice(0, 10).join(', ')}${others}`] : [];
 }
 
 export async function quotaCase(subject: Subject, deps: DeriveDeps): Promise<Case | undefined> {

@@ -87,7 +87,7 @@ export function imageFix(scene: Scene, waiting: readonly Culprit[], deps: Derive
   if (!deployment || deployment.paused || !newest || older.length === 0 || !container) return [];
   if (names.length > 1)
     return [
-      { refused: `${names.length} containers wait for their images (${names.join(', ')}), and a tap changes one` },
+      { refused: `${names.length} containers wait for their images (${names.join(', ')}), and a fix changes one` },
     ];
   if (!waitsOnlyForImages(scene, newest.view.uid))
     return [{ refused: 'its new pods have other trouble as well, so another image alone may not help' }];

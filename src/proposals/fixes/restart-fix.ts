@@ -82,7 +82,7 @@ function changedNear({ changes: [change], unread }: Near): string | undefined {
  */
 export function restartFix(scene: Scene, deps: DeriveDeps, near: Near, probes: readonly string[]): Fix {
   const { kind, metadata } = scene.workload.object;
-  if (!isRestartable(kind)) return { refused: `a ${kind ?? 'workload'} is not restarted by a tap` };
+  if (!isRestartable(kind)) return { refused: `a ${kind ?? 'workload'} has no restart` };
   const refused =
     whyNot(scene, deps.nowMs) ?? probeAsksInVain(scene, probes) ?? broughtByRollout(scene, deps) ?? changedNear(near);
   if (refused) return { refused };
@@ -92,6 +92,6 @@ export function restartFix(scene: Scene, deps: DeriveDeps, near: Near, probes: r
   return {
     action: rolloutRestart as never,
     params: { kind, name, uid },
-    why: `The new pods run the same version, which helps if pods hang, not if a dependency is down. Nothing near them changed in the last hour${unread}. ${pods}.`,
+    why: `Helps if pods hang, not if a dependency is down. Nothing near them changed in the last hour${unread}. ${pods}.`,
   };
 }

@@ -44,7 +44,7 @@ function notCausedBy({ from, to, atMs }: Scaled, { pods }: Scene, waiting: reado
   const older = olderThan(waiting, placed);
   if (from < older) return `${scaled}, as an Event says, but ${older} of its pods are older than those that wait`;
   if (from === 0) return `${scaled}: back would be none at all`;
-  if (from > mostReplicas) return `${scaled}, and ${mostReplicas} are the most that a tap sets`;
+  if (from > mostReplicas) return `${scaled}, and ${mostReplicas} are the most that tapfix sets`;
   return undefined;
 }
 
@@ -59,11 +59,11 @@ export async function scaleFix(scene: Scene, waiting: readonly PodFacts[], { now
   const last = await readLastScaling(reader, workload, nowMs);
   const scaled = last ? inWords(last) : scaledInWords(scene, nowMs);
   if (await readAutoscalerOf(reader, namespace, { kind, name }))
-    return { refused: `${scaled ?? 'no recent scale-up'}, and an autoscaler owns the replicas` };
+    return { refused: scaled ? `${scaled}, and an autoscaler owns the replicas` : 'autoscaled' };
   if (kind !== 'Deployment')
-    return { refused: scaled ? `${scaled}, and only a Deployment is scaled by a tap` : 'no recent scale-up' };
+    return { refused: scaled ? `${scaled}, and tapfix scales only Deployments` : 'no recent scale-up' };
   if (!last)
-    return { refused: scaled ? `${scaled}, but nothing tells that this was a scale-up` : 'no recent scale-up' };
+    return { refused: scaled ? `${scaled}, but it is not known that this was a scale-up` : 'no recent scale-up' };
   const refused = notCausedBy(last, scene, waiting);
   if (refused) return { refused };
   const by = last.by ? ` (${last.by})` : '';

@@ -8,6 +8,7 @@ import { isFinished } from '../../health/pod.ts';
 import { windowMs } from '../../health/stability.ts';
 import { longestUptimeMs } from '../../health/workload-health.ts';
 import { specIn } from '../../kube/raw.ts';
+import { seenHealthy } from '../../kube/remediation.ts';
 import type { PodTemplate, PodView } from '../../kube/views.ts';
 import { spokenDuration } from '../../lib/duration.ts';
 import { sameValue } from '../../lib/hash.ts';
@@ -185,7 +186,7 @@ function undoTo({ rollout }: Scene, way: { revision: number; ranMs: number }): F
   return {
     action: rolloutUndo as never,
     params: { kind, name: metadata.name, uid: metadata.uid, toRevision: way.revision },
-    why: `Revision ${way.revision} was seen healthy for ${spokenDuration(way.ranMs)}; ${pods}.`,
+    why: `${seenHealthy(way.revision, spokenDuration(way.ranMs))}; ${pods}.`,
   };
 }
 

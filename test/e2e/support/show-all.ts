@@ -89,16 +89,15 @@ export async function shownAgain(cluster: Cluster, page: Page, isReady: (page: P
   });
 }
 
-/** Whether this workload can be approved on the page. */
+/** Whether the workload of this number can be rolled back on the page. */
 const offers =
-  (name: string) =>
+  (number: number) =>
   ({ buttons }: Page): boolean =>
-    buttons.some(({ text }) => text.startsWith(`${name} · Approve`));
+    buttons.some(({ text }) => text === `${number} Roll back`);
 
-/** Presses Approve of this workload, which is on the page, and then Yes beside its diff, which takes the page's place. */
-export async function approve(cluster: Cluster, page: Page, name: string): Promise<string> {
-  const { buttons, press } = await shownAgain(cluster, page, offers(name));
-  const asked = await press(buttons.find(({ text }) => text.startsWith(`${name} · Approve`))!.data);
+/** Presses the button of the workload of this number, which is on the page, and then Yes beside its diff, which takes the page's place. */
+export async function approve(cluster: Cluster, page: Page, number: number): Promise<void> {
+  const { buttons, press } = await shownAgain(cluster, page, offers(number));
+  const asked = await press(buttons.find(({ text }) => text === `${number} Roll back`)!.data);
   await asked.press(asked.buttons.find(({ text }) => text.startsWith('Yes, '))!.data);
-  return name;
 }

@@ -42,7 +42,7 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     await rollOut(world, 'checkout', 'shop/app:2-image-missing');
     await world.advance(5_000);
     await rollOut(world, 'checkout', 'shop/app:3-image-missing');
-    const fix = await approved(world, /Approve image change/);
+    const fix = await approved(world, /Use image/);
     assert.equal((fix.spec.action!['patchDeploymentImage'] as { image: string }).image, 'shop/app:1');
     assert.equal(await available(world, 'checkout'), true);
   });
@@ -57,7 +57,7 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     const [first, ...others] = await world.api.list('Pod', 'shop');
     bad.next(1);
     await world.api.delete({ kind: 'Pod', namespace: 'shop', name: first!.metadata.name });
-    await approved(world, /Approve pod deletion/);
+    await approved(world, /Delete pod/);
     const left = new Set((await world.api.list('Pod', 'shop')).map(({ metadata }) => metadata.uid));
     assert.ok(
       others.every(({ metadata }) => left.has(metadata.uid)),
@@ -73,7 +73,7 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     await isRunning(world, 'checkout');
     bad.next(2);
     await losePods(world, 'checkout');
-    await approved(world, /Approve restart/);
+    await approved(world, /Restart pods/);
   });
 
   test('scaled up beyond what the nodes hold: scaled back', async (t) => {
@@ -86,7 +86,7 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     await world.api.patch({ kind: 'Deployment', namespace: 'shop', name: 'checkout' }, 'merge', {
       spec: { replicas: 40 },
     });
-    const fix = await approved(world, /Approve scaling/);
+    const fix = await approved(world, /Scale to/);
     assert.deepEqual((fix.spec.action!['scaleDeployment'] as { replicas: number }).replicas, 2);
   });
 
@@ -98,11 +98,11 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     await isRunning(world, 'checkout');
     bad.next(1_000);
     await losePods(world, 'checkout');
-    await world.until('a button', () => world.phone.has(/Approve restart/), 900_000);
-    await world.phone.press(/Approve restart/);
+    await world.until('a button', () => world.phone.has(/Restart pods/), 900_000);
+    await world.phone.press(/Restart pods/);
     await world.phase('Failed', 900_000);
-    await world.until('the button', () => world.phone.has(/Propose again/), 60_000);
-    assert.match(await world.phone.press(/Propose again/), /^Nothing was proposed: /);
+    await world.until('its words', () => /still .* after the restart/.test(world.phone.headlines()[0]!), 60_000);
+    assert.equal(world.phone.has(/Propose again/), false);
     assert.deepEqual((await world.fixes()).map(phaseOf), ['Failed']);
   });
 });

@@ -15,7 +15,7 @@ async function runsRecreated(world: World): Promise<void> {
 }
 
 async function undoIsOffered(world: World): Promise<void> {
-  await world.until('an undo', () => world.phone.has(/Approve undo/), 180_000);
+  await world.until('an undo', () => world.phone.has(/Roll back/), 180_000);
   const [fix] = await world.fixes();
   assert.deepEqual([fix?.spec.action?.type, conditionOf(fix!, 'Confirmed')?.status], ['RolloutUndo', 'True']);
 }
@@ -43,7 +43,7 @@ describe('what was seen healthy survives a restart', { concurrency: 3 }, () => {
       await world.advance(2_000);
       await rollOut(world, 'checkout', 'shop/app:2-crash');
       await undoIsOffered(world);
-      await world.phone.press(/Approve undo/);
+      await world.phone.press(/Roll back/);
       await world.phase('Recovered', 300_000);
     });
 
@@ -86,7 +86,7 @@ describe('what was seen healthy survives a restart', { concurrency: 3 }, () => {
     await world.advance(2_000);
     await rollOut(world, 'checkout', 'shop/app:2-crash');
     await world.until('a message', () => world.phone.messages.length > 0, 180_000);
-    assert.equal(world.phone.has(/Approve undo/), false, world.phone.text());
+    assert.equal(world.phone.has(/Roll back/), false, world.phone.text());
   });
 
   test('in a quiet cluster next to nothing is written', async (t) => {

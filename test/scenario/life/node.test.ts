@@ -20,7 +20,7 @@ describe('a node goes, and twenty pods with it', { concurrency: 2 }, () => {
         ['tapfix'],
       );
       assert.equal(world.phone.messages.length, 1, world.phone.text());
-      assert.match(world.phone.headlines()[0] ?? '', /^node .* is not ready/);
+      assert.match(world.phone.headlines()[0] ?? '', /^Node .* is not ready/);
       world.kill();
       world.start();
       await world.advance(120_000);

@@ -78,10 +78,13 @@ export function createPhone() {
   /** A thumb on each button that is there now, of any card or of one about something: pressed later, when it may be gone. */
   function thumbs(label: RegExp, about?: RegExp): (() => Promise<string>)[] {
     return [...lists.toReversed(), ...messages].flatMap((shown) => {
-      const { cards } = shown.message;
-      const theirs = about
-        ? cards.filter(({ headline }) => about.test(headline)).flatMap((card) => card.buttons.flat())
-        : buttons(shown);
+      const { cards, isList } = shown.message;
+      const meant = cards.filter(({ headline }) => about?.test(headline));
+      const numbers = meant.map(({ headline }) => `${headline.split(' ')[0]} `);
+      const ofMeant = isList
+        ? buttons(shown).filter((one) => numbers.some((number) => one.label.startsWith(number)))
+        : meant.flatMap((card) => card.buttons.flat());
+      const theirs = about ? ofMeant : buttons(shown);
       const button = theirs.find((one) => label.test(one.label));
       if (!button || !handle) return [];
       const place = { chat: shown.chat };

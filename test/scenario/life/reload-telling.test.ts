@@ -91,7 +91,7 @@ describe(
         world.configure(over);
         await world.advance(120_000);
         assert.equal(world.phone.text(), shown);
-        await world.phone.press(/Approve undo/);
+        await world.phone.press(/Roll back/);
         await world.phase('Recovered', 300_000);
         await world.until('green', () => world.phone.dots()[0] === 'green');
         await rollOut(world, 'checkout', 'shop/app:3-crash');
@@ -105,7 +105,7 @@ describe(
         world.configure(over);
         await world.advance(60_000);
         await rollOut(world, 'checkout', 'shop/app:3');
-        await world.until('its end', () => /healthy again by itself/.test(world.phone.headlines()[0]!), 300_000);
+        await world.until('its end', () => /is healthy again/.test(world.phone.headlines()[0]!), 300_000);
         assert.equal(world.phone.messages.length, 1, world.phone.text());
       });
     }

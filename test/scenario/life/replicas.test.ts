@@ -35,7 +35,7 @@ describe('two replicas', { concurrency: 3 }, () => {
     const { world, a, b } = await twoReplicas(t);
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
     const { ok, checks } = b.readiness.report();
     assert.deepEqual([ok, checks['leader-watcher']?.detail], [true, 'a leads, this replica follows']);
     assert.equal(a.readiness.report().checks['leader-watcher']?.detail, 'a leads, this replica');
@@ -45,7 +45,7 @@ describe('two replicas', { concurrency: 3 }, () => {
       'only the leader has a connection to the chat',
     );
     assert.match(JSON.stringify(await world.phone.write('status')), /leader-watcher: a leads/);
-    void world.phone.press(/Approve/);
+    void world.phone.press(/Roll back|Delete quota/);
     await endsGreenOnce(world);
   });
 
@@ -55,14 +55,14 @@ describe('two replicas', { concurrency: 3 }, () => {
       await isRunning(world, 'checkout');
       await rollOut(world, 'checkout', 'shop/app:2-crash');
       if (phase !== 'Proposed') {
-        await world.until('a button', () => world.phone.has(/Approve/));
-        void world.phone.press(/Approve/);
+        await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
+        void world.phone.press(/Roll back|Delete quota/);
       }
       await world.phase(phase);
       await world.until('the other to lead', async () => (await leaderOf(world)) === 'b', 10_000);
       if (phase === 'Proposed') {
-        await world.until('a button', () => world.phone.has(/Approve/));
-        void world.phone.press(/Approve/);
+        await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
+        void world.phone.press(/Roll back|Delete quota/);
       }
       await endsGreenOnce(world);
     });
@@ -78,8 +78,8 @@ describe('two replicas', { concurrency: 3 }, () => {
     a.die();
     await world.until('a message', () => world.phone.messages.length > 0, 25_000);
     assert.doesNotMatch(world.phone.text(), /found/i);
-    await world.until('a button', () => world.phone.has(/Approve/));
-    void world.phone.press(/Approve/);
+    await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
+    void world.phone.press(/Roll back|Delete quota/);
     await endsGreenOnce(world);
   });
 
@@ -87,12 +87,12 @@ describe('two replicas', { concurrency: 3 }, () => {
     const { world, a } = await twoReplicas(t);
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
     a.stop.abort();
     await world.until('the others to lead', async () => (await leaderOf(world)) === 'b', 2_000);
     await world.until('the others to lead', async () => (await leaderOf(world, 'controller')) === 'b', 2_000);
     await world.advance(1_000);
-    void world.phone.press(/Approve/);
+    void world.phone.press(/Roll back|Delete quota/);
     await endsGreenOnce(world);
   });
 
@@ -101,12 +101,12 @@ describe('two replicas', { concurrency: 3 }, () => {
     await isRunning(world, 'checkout');
     world.miss(({ object }) => object?.kind === 'Notice');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
     await world.advance(5_000);
     a.die();
     await world.until('the other to lead', async () => (await leaderOf(world)) === 'b', 10_000);
     await world.advance(5_000);
-    void world.phone.press(/Approve/);
+    void world.phone.press(/Roll back|Delete quota/);
     await endsGreenOnce(world);
   });
 
@@ -114,13 +114,13 @@ describe('two replicas', { concurrency: 3 }, () => {
     const { world } = await twoReplicas(t);
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
     world.outage(true);
     await world.advance(40_000); // after a minute there is a message about that as well
     world.outage(false);
     await world.advance(30_000);
     const before = world.phone.messages.length;
-    void world.phone.press(/Approve/);
+    void world.phone.press(/Roll back|Delete quota/);
     await world.phase('Recovered', 300_000);
     await world.advance(120_000);
     assert.equal((await world.fixes()).length, 1);

@@ -20,8 +20,8 @@ async function diesIn(t: TestContext, phase: Phase): Promise<World> {
   world.start({ diesIn: phase });
   await isRunning(world, 'checkout');
   await rollOut(world, 'checkout', 'shop/app:2-crash');
-  await world.until('a button', () => world.phone.has(/Approve/));
-  void world.phone.press(/Approve/);
+  await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
+  void world.phone.press(/Roll back|Delete quota/);
   await world.phase(phase);
   await world.advance(5_000);
   world.kill();
@@ -34,7 +34,7 @@ async function crashesUntil(world: World, phase: Phase, image = 'shop/app:2-cras
   world.start({ diesIn: phase });
   await isRunning(world, 'checkout');
   await rollOut(world, 'checkout', image);
-  await world.until('a button', () => world.phone.has(/Approve/));
+  await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
 }
 
 async function restarted(world: World): Promise<void> {
@@ -64,7 +64,7 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     await world.advance(60_000);
     world.start();
     await world.advance(5_000);
-    await world.phone.press(/Approve/);
+    await world.phone.press(/Roll back|Delete quota/);
     await world.phase('Recovered', 300_000);
     assert.equal(world.phone.messages.length, 1);
     assert.equal(await revision(world), 3);
@@ -78,7 +78,7 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     await world.phase('Proposed');
     world.kill();
     world.start();
-    await world.until('a button', () => world.phone.has(/Approve undo/));
+    await world.until('a button', () => world.phone.has(/Roll back/));
     assert.equal(world.phone.messages.length, 1);
   });
 
@@ -95,7 +95,7 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     world.start();
     await world.advance(600_000);
     assert.equal(world.phone.messages.length, 1);
-    assert.match(world.phone.headlines()[0]!, /rejected by Ada/);
+    assert.match(world.phone.headlines()[0]!, /still .*Rejected by Ada/);
     assert.equal(await revision(world), 2);
   });
 
@@ -107,7 +107,7 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     await world.phase('Expired', 40 * 60_000);
     world.kill();
     world.start();
-    await world.until('its words', () => /nobody decided/.test(world.phone.headlines()[0]!), 120_000);
+    await world.until('its words', () => /No decision by/.test(world.phone.headlines()[0]!), 120_000);
     await world.advance(120_000);
     assert.equal(world.phone.messages.length, 1);
     assert.equal(await revision(world), 2);
@@ -118,9 +118,9 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     await crashesUntil(world, 'Resolved');
     await rollOut(world, 'checkout', 'shop/app:3');
     await world.phase('Resolved', 300_000);
-    assert.equal(world.phone.has(/Approve/), true, 'it died before it could say so');
+    assert.equal(world.phone.has(/Roll back|Delete quota/), true, 'it died before it could say so');
     await restarted(world);
-    await world.until('its words', () => /healthy again by itself/.test(world.phone.headlines()[0]!));
+    await world.until('its words', () => /is healthy again/.test(world.phone.headlines()[0]!));
     await world.advance(300_000);
     assert.deepEqual([world.phone.dots(), world.phone.has(/./)], [['grey'], false]);
     assert.equal((await world.fixes()).length, 1);
@@ -134,13 +134,13 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
     await rollOut(world, 'checkout', 'shop/app:3-crash');
     await world.phase('Superseded', 300_000);
     await restarted(world);
-    await world.until('the newer one', () => /→ 3-crash/.test(world.phone.text()));
+    await world.until('the newer one', () => /No one-tap fix/.test(world.phone.text()));
     await world.advance(120_000);
     const phases = (await world.fixes()).map(phaseOf);
     assert.deepEqual(phases, ['Superseded', 'Noticed']);
     assert.deepEqual([world.phone.messages.length, world.phone.headlines().length], [1, 1], world.phone.text());
     await rollOut(world, 'checkout', 'shop/app:4');
-    await world.until('its end', () => /healthy again by itself/.test(world.phone.headlines()[0]!), 300_000);
+    await world.until('its end', () => /is healthy again/.test(world.phone.headlines()[0]!), 300_000);
     assert.equal(world.phone.messages.length, 1, world.phone.text());
     assert.equal(await revision(world), 4);
   });
@@ -153,11 +153,12 @@ describe('killed as soon as a phase is written, and started again', { concurrenc
       const world = await aWorld(t, { behaviours, config: { recovery: { timeout: '2m' } } });
       await crashesUntil(world, 'Failed', 'shop/app:2');
       bad.add('shop/app:1');
-      await world.phone.press(/Approve/);
+      await world.phone.press(/Roll back|Delete quota/);
       await world.phase('Failed', 600_000);
       if (meanwhile === 'while it is down') bad.clear();
       await restarted(world);
-      if (bad.size > 0) await world.until('its words', () => /did not help/.test(world.phone.headlines()[0]!));
+      if (bad.size > 0)
+        await world.until('its words', () => /still .* after the rollback/.test(world.phone.headlines()[0]!));
       bad.clear();
       await world.phase('Recovered', 25 * 60_000);
       await world.until('green', () => world.phone.dots()[0] === 'green', 300_000);

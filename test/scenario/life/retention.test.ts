@@ -8,7 +8,7 @@ import { aWorld } from './world.ts';
 test('what is over goes after its retention, the message stays as it is, and what lasts stays', async (t) => {
   const world = await aWorld(t, { config: { retention: '10m' } });
   await untilAsked(world);
-  await world.phone.press(/Approve undo/);
+  await world.phone.press(/Roll back/);
   await world.phase('Recovered');
   await world.until('its end', async () => isCleared((await world.fixes())[0]!), 300_000);
   const endedMs = world.clock.now();

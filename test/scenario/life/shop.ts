@@ -66,5 +66,5 @@ export async function untilAsked(world: World): Promise<void> {
   world.start();
   await isRunning(world, 'checkout');
   await rollOut(world, 'checkout', 'shop/app:2-crash');
-  await world.until('both buttons', () => world.phone.has(/Approve undo/) && world.phone.has(/Reject/));
+  await world.until('both buttons', () => world.phone.has(/Roll back/) && world.phone.has(/Reject/));
 }

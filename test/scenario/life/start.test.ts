@@ -17,20 +17,20 @@ describe('what was there before', { concurrency: 3 }, () => {
     await world.until('both in a message', () => world.phone.headlines().length === 2);
     const [shown] = world.phone.messages;
     assert.equal(world.phone.messages.length, 1);
-    assert.equal(shown?.message.title?.text, 'tapfix started: 2 things were already broken (tight, api)');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    assert.equal(shown?.message.title?.text, 'tapfix started. 2 things were already broken: api, tight');
+    await world.until('a button', () => world.phone.has(/Delete quota/));
     world.kill();
     world.start();
     await world.advance(120_000);
     assert.equal(world.phone.messages.length, 1);
-    await world.phone.press(/Approve/);
+    await world.phone.press(/Delete quota/);
     await world.phone.press(/Yes/);
     await world.phase('Recovered');
     await world.until('web to be available', () => available(world, 'web'));
     await world.until('green', () => world.phone.dots().includes('green'));
     assert.equal(
       shown?.message.title?.text,
-      'tapfix started: 2 things were already broken (api, tight); 1 still failing',
+      'tapfix started. 2 things were already broken: api, tight. 1 is still broken',
     );
     assert.equal(world.phone.messages.length, 1);
   });
@@ -42,7 +42,7 @@ describe('what was there before', { concurrency: 3 }, () => {
     await rollOut(world, 'web', 'shop/app:2');
     await world.advance(700_000);
     world.start();
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Delete quota/));
     await world.advance(120_000);
     const keys = (await world.fixes()).map(({ spec }) => spec.incident.key);
     assert.deepEqual(keys, ['shop/ResourceQuota/tight']);
@@ -68,7 +68,7 @@ describe('the diagnosis changes while nobody has decided', { concurrency: 3 }, (
     world.start();
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back/));
     await world.advance(30_000);
     await rollOut(world, 'checkout', 'shop/app:3-crash');
     const first = await world.phase('Superseded', 300_000);
@@ -84,6 +84,6 @@ describe('the diagnosis changes while nobody has decided', { concurrency: 3 }, (
     );
     await world.until('grey', () => world.phone.dots()[0] === 'grey');
     assert.equal(world.phone.messages.length, 1);
-    assert.match(world.phone.headlines()[0] ?? '', /^checkout healthy again by itself/);
+    assert.match(world.phone.headlines()[0] ?? '', /^checkout is healthy again/);
   });
 });

@@ -33,7 +33,7 @@ test('a record whose key names another namespace silences nobody there, and noth
   await theirs(world, 'quiet-1', { key: 'shop/Deployment/web', kind: 'Deployment' });
   await world.advance(10_000);
   await rollOut(world, 'web', 'shop/app:2-crash');
-  await world.until('the card', () => world.phone.has(/Approve undo/));
+  await world.until('the card', () => world.phone.has(/Roll back/));
   assert.equal(world.phone.messages.length, 1, world.phone.text());
   assert.equal((await world.fixes()).length, 1);
   assert.equal((await world.fixes('mail'))[0]?.status, undefined);
@@ -60,7 +60,7 @@ test('whom another namespace calls affected, or what it says to follow, is poste
   const [{ metadata }] = (await world.fixes()) as [Remediation];
   const follows = { name: metadata.name, uid: metadata.uid };
   await theirs(world, 'next-1', { key: 'mail/Deployment/next', kind: 'Deployment', follows });
-  await world.until('its card', () => world.phone.headlines().some((line) => line.startsWith('web fails its health')));
+  await world.until('its card', () => world.phone.headlines().some((line) => /^web is (?:down|degraded)/.test(line)));
   await world.advance(60_000);
   assert.notEqual((await world.fixes())[0]?.status?.phase, 'Superseded');
 });

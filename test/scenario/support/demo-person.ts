@@ -18,9 +18,9 @@ export function openDemo(t: TestContext, size: WindowSize, ...words: string[]): 
 
 /** What stands on the screen while a key is waited for. */
 export const prompts = {
-  rollback: [/🔴 checkout keeps crashing, 0\/3 ready/u, '[a] Approve undo   [r] Reject'],
-  quota: [/🔴 quota platform-hardening blocks 2\s+workloads in shop/u, '[a] Approve deletion   [r] Reject'],
-  confirm: [/🔴 quota platform-hardening/u, '[y] Yes, delete quota platform-hardening', '[n] Back'],
+  rollback: [/🔴 checkout is down, 0\/3 ready/u, '[a] Roll back to 1.41   [r] Reject'],
+  quota: [/🔴 Quota platform-hardening blocks 2\s+workloads in shop/u, '[a] Delete quota   [r] Reject'],
+  confirm: [/🔴 Quota platform-hardening/u, '[y] Yes, delete platform-hardening', '[n] Back'],
 } as const;
 export const hints = {
   decide: 'Press a to approve, r to reject, q to leave.',
@@ -47,17 +47,17 @@ export async function playAsPerson(t: TestContext, size: WindowSize): Promise<Em
   await demo.sees('Act 1 of 2.');
   await staysOn(...prompts.rollback, hints.decide);
   demo.press('a');
-  await demo.sees(/🟡 checkout: undo approved by/u);
-  await demo.sees(/🔵 checkout: undo applied/u);
-  await demo.sees(/🟢 checkout recovered in/u);
+  await demo.sees(/🟡 checkout: .*approved by/u);
+  await demo.sees(/🔵 checkout: rolled back/u);
+  await demo.sees(/🟢 checkout is healthy again after/u);
 
   await demo.sees('Act 2 of 2.');
   await staysOn(...prompts.quota, hints.decide);
   demo.press('a');
   await staysOn(...prompts.confirm, hints.confirm);
   demo.press('y');
-  await demo.sees(/🟡 quota platform-hardening: deletion approved/u);
-  await demo.sees(/🔵 quota platform-hardening: deletion applied/u);
+  await demo.sees(/🟡 Quota platform-hardening: .*approved/u);
+  await demo.sees(/🔵 Quota platform-hardening: deleted/u);
   await demo.sees(/🟢 2 workloads behind quota platform-hardening/u);
 
   assert.equal(await demo.ended(), 0);
@@ -87,7 +87,7 @@ export function stoodMs(frames: readonly Frame[], what: string | RegExp): number
 
 /** States that end by themselves must stand long enough to be seen. */
 export function assertStatesAreSeen(frames: readonly Frame[]): void {
-  const states = [/🟡 checkout/u, /🔵 checkout/u, /🟡 quota/u, /🔵 quota/u];
+  const states = [/🟡 checkout/u, /🔵 checkout/u, /🟡 Quota/u, /🔵 Quota/u];
   for (const state of states) assert.ok(stoodMs(frames, state) >= 1_000, `${state} stood ${stoodMs(frames, state)} ms`);
 }
 

@@ -239,7 +239,7 @@ test('what is written in the private chat is answered in it, and in one that the
   await until(() => fake.messages().length === 3);
   const [, here, there] = fake.messages();
   assert.equal(here!.chat, ada);
-  assert.match(here!.text, /checkout keeps crashing/);
+  assert.match(here!.text, /checkout is down/);
   assert.deepEqual(
     [there!.chat, there!.text],
     [ben, 'tapfix does not use this chat; nothing was done. /id shows its id.'],

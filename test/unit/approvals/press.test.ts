@@ -478,7 +478,7 @@ describe('the question before something destructive', () => {
   test('only the message that was pressed asks', async () => {
     const booth = twoCards();
     const before = booth.shown('slack');
-    assert.match(before, /Approve deletion/);
+    assert.match(before, /Delete quota/);
     assert.match((await booth.press('a', 'telegram', ada)).say, /^Really delete/);
     assert.match(booth.shown('telegram'), /Yes, delete/);
     assert.equal(booth.shown('slack'), before);

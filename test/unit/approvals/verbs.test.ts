@@ -104,7 +104,7 @@ test('Details shows everybody in the chat what the card has no room for', async 
   assert.deepEqual([say, alert, show?.silent], ['', false, true]);
   const [card] = show!.cards;
   const text = JSON.stringify(card);
-  assert.match(card!.subtitle!, /Remediation checkout-3f9a1c-1/);
+  assert.match(card!.subtitle!, /Deployment checkout · CrashLoop \(critical\)/);
   assert.deepEqual(card!.rows.find(({ label }) => label === 'Events')!.lines, [
     '03:11:00 Pod checkout-2: BackOff (3 times): restarting',
     '03:10:00 Pod checkout-1: BackOff (3 times): password=[redacted] refused',

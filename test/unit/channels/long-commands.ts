@@ -30,6 +30,6 @@ export const longCommands: [string, Remediation, number, string | undefined][] =
   ['a long one beside a long diff', proposed(1_980, 8_000), 1_980, printed.rationale],
   ['a short one beside a long diff', proposed(200, 8_000), 200, undefined],
   ['a short one of a failed fix', failed(200), 200, undefined],
-  ['a long one of a failed fix', failed(3_500), 3_500, undefined],
+  ['a long one of a failed fix', failed(3_500), 3_500, printed.undo],
   ['one of a failed fix that alone fills the message', failed(4_096), 4_096, printed.undo],
 ];

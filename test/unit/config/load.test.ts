@@ -28,6 +28,7 @@ test('the smallest file gets every default of the contract', async () => {
     ignore: [],
     classes: {},
     extraReasons: [],
+    links: [],
     notices: { coalesce: 5000, maxPerMinute: 4, storm: { incidents: 10 }, reminders: [600_000, 1_800_000, 3_600_000] },
     escalation: [],
     approval: { ttl: 1_800_000, confirm: ['DeleteResourceQuota'], approvers: [] },
@@ -341,6 +342,11 @@ describe('bad files', () => {
     'heartbeat-url-of-files': ['7 heartbeat.url: must be an http or https URL'],
     'host-empty': ['7 server.host: must not be empty'],
     'ignore-as-a-group': ['6 ignore: must be a list'],
+    'link-of-a-class-that-is-not': ['7 links[0].class: there is no class "CrashLop"'],
+    'link-to-a-host-from-the-cluster': ['7 links[0].url: has a placeholder in its host'],
+    'link-with-a-script': ['7 links[0].url: must be an http or https URL'],
+    'link-with-an-unknown-value': ['7 links[0].url: has no value for {nmae}'],
+    'link-without-label': ['7 links[0].label: is missing'],
     'messages-as-fraction': ['7 notices.maxPerMinute: must be a whole number, not 2.5'],
     'patience-too-long': ['7 classes.CrashLoop.for: must be between 0s and 24h, not 25h'],
     'reminder-too-long': ['7 notices.reminder: must be between 0s and 24h, not 25h'],
@@ -573,7 +579,8 @@ function loaded(yaml: string) {
 test('the example loads', () => assert.equal(loaded(text).cluster, 'prod-eu'));
 
 test('where there is a default the example shows it', () => {
-  const { cluster, namespaces, ignore, classes, extraReasons, escalation, approval, channels, ...rest } = loaded(text);
+  const { cluster, namespaces, ignore, classes, extraReasons, escalation, links, approval, channels, ...rest } =
+    loaded(text);
   assert(
     cluster && escalation.length > 0 && ignore.length > 0 && Object.keys(classes).length > 0,
     'the example has examples',
@@ -587,4 +594,6 @@ test('where there is a default the example shows it', () => {
   assert.equal(channels.slack?.apiUrl, bare.channels.slack?.apiUrl);
   const [extra] = loaded(`${minimal}extraReasons: [{reason: BackupFailed}]\n`).extraReasons;
   assert.deepEqual(extraReasons[0], extra);
+  const [link] = loaded(`${minimal}links: [{label: Dashboard, url: ${JSON.stringify(links[0]!.url)}}]\n`).links;
+  assert.deepEqual(links[0], link);
 });

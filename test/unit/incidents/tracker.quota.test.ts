@@ -54,7 +54,7 @@ test('twenty refusals of four ReplicaSets are one Remediation that deletes the q
   assert.equal(fix?.spec.incident.key, key);
   assert.deepEqual(fix?.spec.incident.object, { kind: 'ResourceQuota', name: 'tight', uid });
   assert.equal(fix?.spec.incident.severity, 'critical');
-  assert.equal(fix?.spec.diagnosis, 'pods 1, already used 1, a pod asks 1');
+  assert.equal(fix?.spec.diagnosis, 'pods 1, used 1, a pod asks 1');
   assert.deepEqual(fix?.spec.context.evidence, ['ready when noticed: api 0/2, search 0/2, web 0/2, worker 0/2']);
   assert.match(fix?.spec.rationale ?? '', /4 workloads can start pods again/);
   assert.equal(fix?.status?.sightings?.count, 20);

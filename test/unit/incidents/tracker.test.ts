@@ -50,7 +50,7 @@ test('a crash loop that the newest revision brought: undo it, to the one that wa
   assert.deepEqual(fix?.spec.context.changed, ['2026-11-16T03:12:00.000Z rollout 2: app image 1.41 → 1.42']);
   assert.equal(
     fix?.spec.rationale,
-    'Revision 1 was seen healthy for 60 min; 1 pod is replaced. Put it back with:\nkubectl -n shop rollout undo deploy/checkout --to-revision=2',
+    'Revision 1 was seen healthy for 60 min; 1 pod is replaced. To undo:\nkubectl -n shop rollout undo deploy/checkout --to-revision=2',
   );
   assert.equal(fix?.spec.proposedBy, 'system:serviceaccount:tapfix:tapfix-watcher');
   assert.deepEqual(

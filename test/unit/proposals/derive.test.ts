@@ -143,19 +143,19 @@ test('only what the config allows is offered', async () => {
 });
 
 test('a command to put it back is shown whole or not at all', () => {
-  assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. Put it back with:\nkubectl create');
+  assert.equal(withUndo('Safe.', 'kubectl create'), 'Safe. To undo:\nkubectl create');
   const long = withUndo('Safe.', 'x'.repeat(2048));
-  assert.equal(long, 'Safe. How to put it back will be in status.execution.undo of this Remediation.');
+  assert.equal(long, 'Safe. How to undo it will be in status.execution.undo of this Remediation.');
 });
 
 describe('recorded clusters', () => {
   const nowMs = Date.parse('2026-11-16T08:30:30Z');
   const first = 'this is its first revision, there is none to go back to';
-  const nothing = 'nothing safe to do by a tap';
+  const nothing = 'no one-tap fix';
 
   /** What a real control plane and a real kubelet left behind, and what is said of it. */
   const cases: { of: string; why: string; seen: string[]; fix: string }[] = [
-  { of: 'ImagePull shop/Deployment/typo', why: 'image localhost/app:1.O: registry localhost does not answer (connection refused)', seen: ['its only pod waits for it'], fix: first },
+  { of: 'ImagePull shop/Deployment/typo', why: 'image localhost/app:1.O: localhost refuses the connection', seen: ['its only pod waits for it'], fix: first },
   { of: 'ConfigMissing shop/Deployment/cfg', why: 'ConfigMap missing does not exist', seen: ['its only pod cannot start without it'], fix: first },
   { of: 'ConfigMissing free/Deployment/mount', why: 'Secret nope does not exist', seen: ['its only pod cannot start without it'], fix: first },
   { of: 'OOMKilled shop/Deployment/oom', why: 'container app is killed for memory within a second; its limit is 32Mi', seen: ['5 restarts of 1 pod'], fix: first },

@@ -45,8 +45,8 @@ test('a card is printed in 80 columns, and typing a approves it', async () => {
   const message = composeMessage([aFix()], aContext());
   const id = await channel.post(place, message);
   const text = printed();
-  assert.match(text, /🔴 checkout keeps crashing, 0\/3 ready/);
-  assert.match(text, /\[a 1\] Approve undo {3}\[r 1\] Reject/);
+  assert.match(text, /🔴 checkout is down, 0\/3 ready/);
+  assert.match(text, /\[a 1\] Roll back to 1.41 {3}\[r 1\] Reject/);
   assert.ok(text.split('\n').every((line) => line.length <= 80));
   assert.equal(await type('a'), 'recorded');
   assert.deepEqual(presses, [
@@ -68,7 +68,7 @@ test('a new state prints the new headline only, and its buttons are gone', async
   const id = await channel.post(place, composeMessage([aFix()], aContext()));
   printed();
   await channel.edit(place, id, composeMessage([aFix({ approval: approvedByAda })], aContext()));
-  assert.equal(printed(), '🟡 checkout: undo approved by Ada 03:14:10, about to be applied\n');
+  assert.equal(printed(), '🟡 checkout: about to roll back to 1.41, approved by Ada (Telegram)\n');
   assert.equal(await type('a'), 'nothing to decide');
   assert.equal(presses.length, 0);
   await stop();
@@ -80,8 +80,8 @@ test('a rehearsal that comes after the card: the card is shown whole before it c
   assert.doesNotMatch(printed(), /\[a 1\]/);
   await channel.edit(place, id, composeMessage([aFix()], aContext()));
   const text = printed();
-  assert.match(text, /app image {2}shop\/checkout:1\.42 → shop\/checkout:1\.41/);
-  assert.match(text, /\[a 1\] Approve undo/);
+  assert.match(text, /Fix: roll back to 1\.41/);
+  assert.match(text, /\[a 1\] Roll back to 1.41/);
   await stop();
 });
 
@@ -91,7 +91,7 @@ test('another fix in the same message is shown whole as well', async () => {
   printed();
   const preview = { diff: 'app image  1.42 → 1.17', targetHash: 'other', at: '2026-11-16T02:13:00Z' };
   await channel.edit(place, id, composeMessage([aFix({ n: 2, status: { preview } })], aContext()));
-  assert.match(printed(), /1\.42 → 1\.17[^]*\[a 2\] Approve undo/);
+  assert.match(printed(), /1\.42 → 1\.17[^]*\[a 2\] Roll back to revision 41/);
   await stop();
 });
 
@@ -99,13 +99,13 @@ test('what an earlier process printed is shown again while it can be decided; el
   const { channel, printed, presses, type, stop } = aTerminal();
   assert.equal(channel.forgets, true);
   await channel.edit(place, 'of-another-process', composeMessage([aFix()], aContext()));
-  assert.match(printed(), /checkout keeps crashing[^]*\[a 1\] Approve undo/);
+  assert.match(printed(), /checkout is down[^]*\[a 1\] Roll back to 1.41/);
   await type('a');
   assert.equal(presses[0]?.message, 'of-another-process');
   await channel.edit(place, 'waiting', composeMessage([aFix({ n: 3, unrehearsed: true })], aContext()));
-  assert.match(printed(), /rehearsing the fix[^]*\[r 2\] Reject/);
+  assert.match(printed(), /The dry run is under way[^]*\[r 2\] Reject/);
   await channel.edit(place, 'another', composeMessage([aFix({ n: 2, phase: 'Resolved' })], aContext()));
-  assert.equal(printed(), '⚪ checkout healthy again by itself 03:12:35, nothing was changed\n');
+  assert.equal(printed(), '⚪ checkout is healthy again. Nothing was changed\n');
   await stop();
 });
 
@@ -115,7 +115,7 @@ test('with several open it asks which one', async () => {
   await channel.post(place, composeMessage([aFix({ n: 2, name: 'web' })], aContext()));
   assert.equal(await type('r'), 'which one: r 1, r 2?');
   assert.equal(await type('R  2'), 'recorded');
-  assert.equal(await type('what'), 'type one of: a 1, r 1, i 1, d 1, s 1, a 2, r 2, i 2, d 2, s 2');
+  assert.equal(await type('what'), 'type one of: a 1, r 1, i 1, s 1, d 1, a 2, r 2, i 2, s 2, d 2');
   assert.equal(presses.length, 1);
   await stop();
 });
@@ -126,7 +126,7 @@ test('something destructive is confirmed with y', async () => {
   await type('a');
   const confirming = () => ({ by: 'kubernetes-admin', name: 'kubernetes-admin', untilMs: aContext().nowMs + 30_000 });
   await channel.edit(place, id, composeMessage([aQuotaFix()], aContext({ confirming })));
-  assert.match(printed(), /\[y 1\] Yes, delete quota platform-hardening\n\[n 1\] Back/);
+  assert.match(printed(), /\[y 1\] Yes, delete platform-hardening {3}\[n 1\] Back/);
   await type('y');
   assert.deepEqual(
     presses.map(({ data }) => data[0]),
@@ -150,7 +150,7 @@ test('a line that begins with a slash is a command; what it shows can be pressed
   const show = composeMessage([aFix()], aContext());
   const { commands, presses, type, stop } = aTerminal({ answer: { say: 'one is open', alert: false, show } });
   const text = await type('/open  shop');
-  assert.match(text, /^one is open\n\n🔴 checkout keeps crashing[^]*\[a 1\] Approve undo/);
+  assert.match(text, /^one is open\n\n🔴 checkout is down[^]*\[a 1\] Roll back to 1.41/);
   assert.deepEqual(
     commands.map(({ by, text }) => [by, text]),
     [['kubernetes-admin', 'open  shop']],

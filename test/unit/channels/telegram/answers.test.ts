@@ -42,7 +42,7 @@ test('what an answer shows is a reply to the pressed message, without a sound', 
   fake.press('d:data');
   await until(() => fake.messages().length === 2);
   const { text, silent, replyTo, buttons } = fake.messages()[1]!;
-  assert.match(text, /^🔴 checkout keeps crashing/);
+  assert.match(text, /^🔴 checkout is down/);
   assert.deepEqual({ silent, replyTo, pressable: buttons.length }, { silent: true, replyTo: 4711, pressable: 5 });
   assert.deepEqual(
     fake.answers.map(({ text }) => text),

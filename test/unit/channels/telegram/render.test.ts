@@ -5,6 +5,7 @@ import { html as markup, maxText, plainText, renderTelegram } from '../../../../
 import { createTelegram } from '../../../../src/channels/telegram/telegram.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { composeMessage } from '../../../../src/notices/cards/compose.ts';
+import { composeDetails } from '../../../../src/notices/cards/details.ts';
 import type { Card, Line, Message } from '../../../../src/notices/cards/message.ts';
 import { aContext } from '../../../golden/scenes.ts';
 import { botToken, startFakeTelegram } from '../../../support/fake-telegram.ts';
@@ -21,7 +22,7 @@ test('everything from the cluster is escaped', () => {
   });
   const { html } = renderTelegram(composeMessage([fix], aContext()));
   assert.ok(!html.includes('<script>') && html.includes('&lt;script&gt;'));
-  assert.match(html, /a&lt;b&gt; keeps crashing/);
+  assert.match(html, /a&lt;b&gt; is down, 0\/3 ready/);
 });
 
 test('a card of the longest texts the resource allows still fits, and says what is broken', () => {
@@ -92,12 +93,12 @@ test('whatever the words are, Telegram takes the markup', async () => {
 test('a long diff is folded, as words: nothing else may be inside', () => {
   const diff = Array.from({ length: 30 }, (_, n) => `app env SETTING_${n}  a → b`).join('\n');
   const fix = aFix({ status: { preview: { diff, targetHash: 'h', at: at('02:12:36') } } });
-  const { html } = renderTelegram(composeMessage([fix], aContext()));
+  const { html } = renderTelegram(composeDetails(fix, [], aContext()));
   assert.match(
     html,
     /<b>Exactly<\/b>\n<blockquote expandable>app env SETTING_0 {2}a → b\n[^<]*SETTING_29 {2}a → b<\/blockquote>/,
   );
-  assert.match(renderTelegram(composeMessage([aFix()], aContext())).html, /<pre>app image/);
+  assert.match(renderTelegram(composeDetails(aFix(), [], aContext())).html, /<pre>app image/);
 });
 
 const unescaped = (html: string): string =>
@@ -109,7 +110,7 @@ const unescaped = (html: string): string =>
     .replaceAll('&amp;', '&');
 
 for (const [name, fix, length, instead] of longCommands) {
-  const message = composeMessage([fix], aContext());
+  const message = composeDetails(fix, [], aContext());
   const { html } = renderTelegram(message);
 
   test(`whole or not at all, in Telegram: ${name}`, () => {
@@ -127,13 +128,13 @@ for (const [name, fix, length, instead] of longCommands) {
 
 test('what stands in for a command says that it is not the command', () => {
   assert.match(
-    renderTelegram(composeMessage([failed(4_096)], aContext())).html,
-    /Put it back with\na command too long for this message; this prints it:\n<pre>kubectl -n shop get fix /,
+    renderTelegram(composeDetails(failed(4_096), [], aContext())).html,
+    /<b>Undo<\/b> {2}with\na command too long for this message; this prints it:\n<pre>kubectl -n shop get fix /,
   );
 });
 
 test('a diff that is cut says so', () => {
-  const { html } = renderTelegram(composeMessage([proposed(200, 8_000)], aContext()));
+  const { html } = renderTelegram(composeDetails(proposed(200, 8_000), [], aContext()));
   assert.match(html, /<blockquote expandable>d+…<\/blockquote>/);
 });
 

@@ -8,10 +8,10 @@ test('a card is posted with its buttons, and edited in place', async (t) => {
   const { fake, channel } = await aChannel(t);
   const id = await channel.post(place, card);
   assert.equal(id, '4711');
-  assert.match(fake.messages()[0]!.text, /^🔴 checkout keeps crashing, 0\/3 ready\n/);
+  assert.match(fake.messages()[0]!.text, /^🔴 checkout is down, 0\/3 ready\n/);
   assert.deepEqual(
     fake.messages()[0]!.buttons.map(({ text }) => text),
-    ['Approve undo', 'Reject', "I'm on it", 'Details', 'Snooze 1h'],
+    ['Roll back', 'Reject', "I'm on it", 'Details', 'Snooze 1h'],
   );
   await channel.edit(place, id, later);
   assert.deepEqual(fake.messages()[0]!.buttons, []);

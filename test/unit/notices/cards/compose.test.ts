@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Condition, type Remediation, undoIntro } from '../../../../src/kube/remediation.ts';
 import { composeMessage } from '../../../../src/notices/cards/compose.ts';
+import { composeDetails } from '../../../../src/notices/cards/details.ts';
 import type { Line, Message } from '../../../../src/notices/cards/message.ts';
 import { composeReminder } from '../../../../src/notices/cards/reminder-words.ts';
 import { aContext } from '../../../golden/scenes.ts';
@@ -18,11 +19,12 @@ import {
 
 /* A message about several: whose each button is, and how they are all together. */
 
-const allLabels = (members: Remediation[], over = {}): string[] =>
-  composeMessage(members, aContext(over)).cards.flatMap(({ buttons }) => buttons.flat().map(({ label }) => label));
-/** Of what decides. */
 const labels = (members: Remediation[], over = {}): string[] =>
-  allLabels(members, over).filter((label) => !/(I'm on it|Details|Snooze 1h)$/.test(label));
+  composeMessage(members, aContext(over))
+    .buttons!.flat()
+    .map(({ label }) => label);
+const lines = (members: Remediation[], over = {}): string[] =>
+  composeMessage(members, aContext(over)).cards.map(({ dot, headline }) => `${dot}: ${headline}`);
 const title = (members: Remediation[]): string => {
   const { title } = composeMessage(members, aContext());
   return `${title?.dot}: ${title?.text}`;
@@ -38,132 +40,124 @@ const rejected = (n: number, conditions: Condition[] = []) =>
 const recovered = (n: number) => applied(n, { phase: 'Recovered', conditions: [condition('Recovered', '02:14:53')] });
 
 const named: [string, Remediation[], string[]][] = [
-  [
-    'one namespace: the name is enough',
-    [aFix(), aFix({ n: 2, name: 'web' })],
-    ['checkout · Approve undo', 'checkout · Reject', 'web · Approve undo', 'web · Reject'],
-  ],
-  [
-    'one that is called like what is done to it',
-    [aFix({ name: 'undo' }), aFix({ n: 2, name: 'web' })],
-    ['undo · Approve undo', 'undo · Reject', 'web · Approve undo', 'web · Reject'],
-  ],
+  ['one namespace: the name is enough', [aFix(), aFix({ n: 2, name: 'web' })], ['checkout', 'web']],
   [
     'two teams with an api each',
     [aFix({ name: 'api' }), aFix({ n: 2, name: 'api', namespace: 'payments' })],
-    ['shop/api · Approve undo', 'shop/api · Reject', 'payments/api · Approve undo', 'payments/api · Reject'],
+    ['payments/api', 'shop/api'],
   ],
   [
     'a Deployment and a StatefulSet of one name',
     [aFix({ name: 'api' }), statefulSet(2)],
-    [
-      'shop/Deployment/api · Approve undo',
-      'shop/Deployment/api · Reject',
-      'shop/StatefulSet/api · Approve undo',
-      'shop/StatefulSet/api · Reject',
-    ],
+    ['shop/Deployment/api', 'shop/StatefulSet/api'],
   ],
+  [
+    'as people count, not as computers sort',
+    ['svc-10', 'svc-2', 'svc-1'].map((name, n) => aFix({ n: n + 1, name })),
+    ['svc-1', 'svc-2', 'svc-10'],
+  ],
+  ['the most severe first', [aNotice({ name: 'a' }), aFix({ n: 2, name: 'b' })], ['b', 'a']],
 ];
-for (const [name, members, want] of named) test(name, () => assert.deepEqual(labels(members), want));
+for (const [name, members, want] of named)
+  test(`how each is called: ${name}`, () =>
+    assert.deepEqual(
+      lines(members).map((line) => line.split(' ')[2]),
+      want,
+    ));
 
-test('the one in full has all its buttons; of the others what decides, or else Details', () => {
-  const attention = ["checkout · I'm on it", 'checkout · Details', 'checkout · Snooze 1h'];
-  const others = ['web · Approve undo', 'web · Reject', 'reports · Details'];
-  const all = allLabels([aFix(), aFix({ n: 2, name: 'web' }), aNotice()]);
-  assert.deepEqual(all, ['checkout · Approve undo', 'checkout · Reject', ...attention, ...others]);
+test('each has one numbered button: what decides, or else Details; and one is for all of them', () => {
+  const members = [aFix(), aFix({ n: 2, name: 'web' }), aNotice()];
+  const notice = 'ab'.repeat(16);
+  assert.deepEqual(labels(members, { notice }), ['1 Roll back', '2 Roll back', '3 Details', "I'm on all of it"]);
+  assert.deepEqual(labels(members, { notice, approvable: () => false }), []);
 });
 
-test('the question of a member names what it is about once, and says who is asked', () => {
+test('the question of a member stands before the others, and its line says who is asked', () => {
   const asked = { by: 'telegram:123456789', name: 'Ada', untilMs: aContext().nowMs + 30_000 };
   const members = [aFix(), aQuotaFix()];
   const over = {
     confirming: (fix: Remediation) => (fix.metadata.uid === members[1]!.metadata.uid ? asked : undefined),
   };
-  assert.deepEqual(labels(members, over).slice(2), [
-    'Yes, delete quota platform-hardening',
-    'platform-hardening · Back',
-  ]);
-  const { cards } = composeMessage(members, aContext(over));
-  assert.deepEqual(cards[1]?.footer, ['Ada is asked once more, until 03:14:50 CET']);
+  assert.deepEqual(labels(members, over), ['2 Yes, delete platform-hardening', '2 Back', '1 Roll back']);
+  assert.match(lines(members, over)[1]!, / · delete quota · Ada is asked once more$/);
 });
 
 const titles: [string, Remediation[], string][] = [
-  [
-    'all fail in one namespace',
-    [aFix(), aFix({ n: 2, name: 'web' })],
-    'red: 2 workloads are failing in shop: checkout 0/3, web 0/3',
-  ],
-  [
-    'in two',
-    [aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })],
-    'red: 2 workloads are failing: shop/checkout 0/3, pay/web 0/3',
-  ],
+  ['all fail in one namespace', [aFix(), aFix({ n: 2, name: 'web' })], 'red: 2 workloads are broken in shop'],
+  ['in two', [aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })], 'red: 2 workloads are broken'],
   [
     'one is being fixed',
     [
       applied(1, { status: { sightings: { count: 1, lastSeen: '', ready: 3, desired: 3 } } }),
       aFix({ n: 2, name: 'web' }),
     ],
-    'red: 1 of 2 still failing in shop: web 0/3',
+    'red: 1 of 2 still broken in shop',
   ],
-  ['both are', [applied(1), applied(2, { name: 'web' })], 'blue: 2 of 2 being fixed in shop: checkout 0/3, web 0/3'],
-  ['one of them was not critical', [aNotice(), recovered(1)], 'orange: 1 of 2 still failing in shop: reports 0/2'],
+  ['both are', [applied(1), applied(2, { name: 'web' })], 'blue: 2 of 2 being fixed in shop'],
+  ['one of them was not critical', [aNotice(), recovered(1)], 'red: 1 of 2 still broken in shop'],
   [
     'nobody decided, and both go on crashing',
     [expired(1, 'checkout'), expired(2, 'web')],
-    'red: 2 workloads are failing in shop: checkout 0/3, web 0/3',
+    'red: 2 workloads are broken in shop',
   ],
-  [
-    'one recovered, of the other nobody decided',
-    [recovered(1), expired(2, 'web')],
-    'red: 1 of 2 still failing in shop: web 0/3',
-  ],
+  ['one recovered, of the other nobody decided', [recovered(1), expired(2, 'web')], 'red: 1 of 2 still broken in shop'],
   [
     'one was rejected, and nobody says that it is well',
     [rejected(1), aFix({ n: 2, name: 'web' })],
-    'red: 1 of 2 still open in shop: web 0/3',
+    'red: 2 workloads are broken in shop',
   ],
   [
     'one was rejected, and is well by now',
     [rejected(1, [condition('IncidentCleared', '02:30:00')]), aFix({ n: 2, name: 'web' })],
-    'red: 1 of 2 still failing in shop: web 0/3',
+    'red: 1 of 2 still broken in shop',
   ],
   ['all is over', [recovered(1), aFix({ n: 2, phase: 'Resolved' })], 'green: All 2 are over in shop'],
 ];
 for (const [name, members, want] of titles) test(`the title when ${name}`, () => assert.equal(title(members), want));
 
-test('of what nobody decided and goes on, the message says so', () => {
-  const { cards } = composeMessage([expired(1, 'checkout'), expired(2, 'web')], aContext());
-  assert.deepEqual(
-    cards.map(({ footer }) => footer),
-    [['Not over yet: checkout keeps crashing, 0/3 ready'], ['Not over yet: web keeps crashing, 0/3 ready']],
-  );
+test('what became of each that is still broken is in its line, and a dot only where it differs from the title', () => {
+  const members = [
+    expired(1, 'a'),
+    aFix({ n: 2, name: 'b', approval: { ...approvedByAda, state: 'Rejected' } }),
+    applied(3, { name: 'c', phase: 'Recovered', conditions: [condition('Recovered', '02:14:53')] }),
+    applied(4, { name: 'd', phase: 'Failed', conditions: [condition('Failed', '02:24:12')], status: zeroOf3 }),
+  ];
+  assert.deepEqual(lines(members), [
+    'red: 1 a 0/3 · crashing after 1.42 · no decision by 03:42',
+    'red: 2 b 0/3 · crashing after 1.42 · rejected by Ada (Telegram)',
+    'green: 3 c is healthy again after 41 s, stable for 30 s',
+    'red: 4 d 0/3 · crashing after 1.42 · rollback did not help',
+  ]);
 });
+const zeroOf3 = { sightings: { count: 1, lastSeen: '', ready: 0, desired: 3 } };
 
-test('what can be decided comes before what cannot, and has its buttons however many others there are', () => {
+test('what can be decided has its line however many others there are', () => {
   const noticed = Array.from({ length: 30 }, (_, n) =>
     aNotice({ n: n + 10, incident: { severity: 'critical', firstSeen: '2026-11-16T01:00:00Z' } }),
   );
   const beingFixed = Array.from({ length: 30 }, (_, n) => applied(n + 50, { name: `svc-${n}` }));
-  const want = ['shop/Deployment/checkout · Approve undo', 'shop/Deployment/checkout · Reject'];
-  assert.deepEqual(labels([...noticed, ...beingFixed, aFix()]), want);
+  assert.ok(labels([...noticed, ...beingFixed, aFix()]).some((label) => label.endsWith(' Roll back')));
 });
 
-test('ten can be decided on one message, and the others are a tap away', () => {
+test('ten have a line in one message, and the others are a tap away', () => {
   const many = Array.from({ length: 13 }, (_, n) => aFix({ n: n + 1, name: `svc-${n}` }));
   const { cards, rest, buttons } = composeMessage(many, aContext({ notice: 'ab'.repeat(16) }));
-  assert.equal(cards.filter((card) => card.buttons.length > 0).length, 10);
-  assert.equal(rest, 'and 3 more');
+  assert.equal(cards.length, 10);
+  assert.equal(rest, 'and 3 more · shop · prod-eu · until 03:42');
   assert.deepEqual(
-    buttons?.flat().map(({ label }) => label),
-    ['+3 more: show all 13'],
+    buttons!
+      .slice(-2)
+      .flat()
+      .map(({ label }) => label),
+    ['Show all 13', "I'm on all of it"],
   );
 });
 
 test('in several namespaces every line says which', () => {
-  const { cards } = composeMessage([aFix(), aFix({ n: 2, name: 'web', namespace: 'pay' })], aContext());
-  assert.match(cards[0]!.subtitle ?? '', /^shop · /);
-  assert.equal(cards[1]!.headline, 'pay: web keeps crashing, 0/3 ready');
+  assert.deepEqual(lines([aFix(), aFix({ n: 2, name: 'web', namespace: 'pay', phase: 'Resolved' })]), [
+    'grey: 1 pay/web is healthy again. Nothing was changed',
+    'red: 2 shop/checkout 0/3 · crashing after 1.42 · roll back',
+  ]);
 });
 
 const messages: [string, Remediation[], Message][] = (
@@ -184,10 +178,10 @@ for (const [name, , message] of messages)
 
 const linesOf = ({ cards }: Message, label: string): readonly Line[] =>
   cards[0]!.rows.find((row) => row.label === label)?.lines ?? [];
-const riskOf = (command: string): readonly Line[] =>
+const undoOf = (command: string, intro = undoIntro): readonly Line[] =>
   linesOf(
-    composeMessage([aQuotaFix({ spec: { rationale: `It stays away. ${undoIntro}\n${command}` } })], aContext()),
-    'Risk',
+    composeDetails(aQuotaFix({ spec: { rationale: `It stays away. ${intro}\n${command}` } }), [], aContext()),
+    'Undo',
   );
 const quotaOf = (annotation: string, resource = 'pods'): string =>
   `kubectl -n shop create -f - <<'EOF'\n{"kind":"ResourceQuota","metadata":{"annotations":{"note":"${annotation}"}},"spec":{"hard":{"${resource}":"10"}}}\nEOF`;
@@ -198,17 +192,20 @@ const shown: [string, string][] = [
   ['a namespace that is called so', 'kubectl -n user-auth rollout undo deploy/api-key --to-revision=41'],
 ];
 for (const [name, command] of shown)
-  test(`the command to put it back is there as it is: ${name}`, () => {
-    assert.deepEqual(riskOf(command).at(-1), {
+  test(`the command that undoes it is there as it is: ${name}`, () => {
+    assert.deepEqual(undoOf(command).at(-1), {
       command,
-      orElse: (riskOf(command).at(-1) as { orElse: string }).orElse,
+      orElse: (undoOf(command).at(-1) as { orElse: string }).orElse,
     });
   });
 
+test('what an earlier version recorded is read as well', () =>
+  assert.deepEqual(undoOf('kubectl x', 'Put it back with:'), undoOf('kubectl x')));
+
 test('a command that holds a secret is not in the chat: what prints it is, and that is said', () => {
   const prints = "kubectl -n shop get fix platform-hardening-3f9a1c-7 -o jsonpath='{.spec.rationale}'";
-  assert.deepEqual(riskOf(quotaOf('password=hunter2')), [
-    'It stays away. Put it back with:',
+  assert.deepEqual(undoOf(quotaOf('password=hunter2')), [
+    'with',
     'a command with something in it that is not for a chat; this prints it:',
     { command: prints, orElse: prints },
   ]);

@@ -22,19 +22,35 @@ const headline = (fix: ReturnType<typeof aFix>): string => composeMessage([fix],
 
 /** The controller's reading makes it green; the watcher's count may be older, and must not contradict it. */
 const cases: [string, ReturnType<typeof aFix>, string][] = [
-  ['all are ready', aFix({ ...green, status: status(3, 3) }), 'checkout recovered in 41 s, 3/3 ready, held 30 s'],
-  ['more than wanted', aFix({ ...green, status: status(4, 3) }), 'checkout recovered in 41 s, 4/3 ready, held 30 s'],
-  ['the count is older', aFix({ ...green, status: status(0, 3) }), 'checkout recovered in 41 s, held 30 s'],
+  [
+    'all are ready',
+    aFix({ ...green, status: status(3, 3) }),
+    'checkout is healthy again after 41 s, 3/3 ready, stable for 30 s',
+  ],
+  [
+    'more than wanted',
+    aFix({ ...green, status: status(4, 3) }),
+    'checkout is healthy again after 41 s, 4/3 ready, stable for 30 s',
+  ],
+  [
+    'the count is older',
+    aFix({ ...green, status: status(0, 3) }),
+    'checkout is healthy again after 41 s, stable for 30 s',
+  ],
   [
     'one was missing when last counted',
     aFix({ ...green, status: status(2, 3) }),
-    'checkout recovered in 41 s, held 30 s',
+    'checkout is healthy again after 41 s, stable for 30 s',
   ],
-  ['nothing was counted', aFix({ ...green, status: status() }), 'checkout recovered in 41 s, held 30 s'],
+  [
+    'nothing was counted',
+    aFix({ ...green, status: status() }),
+    'checkout is healthy again after 41 s, stable for 30 s',
+  ],
   [
     'only what is wanted was counted',
     aFix({ ...green, status: status(undefined, 3) }),
-    'checkout recovered in 41 s, held 30 s',
+    'checkout is healthy again after 41 s, stable for 30 s',
   ],
   [
     'it was to be switched off',
@@ -43,12 +59,12 @@ const cases: [string, ReturnType<typeof aFix>, string][] = [
       conditions: [condition('Recovered', '02:14:53', { reason: 'SwitchedOff' })],
       status: status(3, 3),
     }),
-    'checkout: switched off as asked in 41 s, held 30 s',
+    'checkout is switched off as asked after 41 s, stable for 30 s',
   ],
   [
     'a quota, its count is older',
     aQuotaFix({ ...green, status: status(0, 11) }),
-    'quota platform-hardening recovered in 41 s, held 30 s',
+    'Quota platform-hardening is healthy again after 41 s, stable for 30 s',
   ],
 ];
 for (const [name, fix, wanted] of cases)

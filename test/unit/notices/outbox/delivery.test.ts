@@ -110,7 +110,6 @@ const sighted = (over: object, fix = {}): Remediation =>
 const failed = { phase: 'Failed', approval: approvedByAda } as const;
 
 const differing: [string, Remediation, Remediation][] = [
-  ['how often it was seen', sighted({ count: 1 }), sighted({ count: 2 })],
   ['how many are ready', sighted({ ready: 0 }), sighted({ ready: 1 })],
   ['how many are wanted', sighted({ desired: 3 }), sighted({ desired: 4 })],
   ['who is affected', sighted({ affected: ['Deployment/a'] }), sighted({ affected: ['Deployment/a', 'Deployment/b'] })],
@@ -132,7 +131,10 @@ for (const [name, a, b] of equal) test(`the same counts: ${name}`, () => assert.
 
 const settled: [string, Remediation][] = [
   ['resolved', aQuotaFix({ phase: 'Resolved' })],
-  ['rejected', aFix({ approval: { ...approvedByAda, state: 'Rejected' } })],
+  [
+    'rejected and healthy later',
+    aFix({ approval: { ...approvedByAda, state: 'Rejected' }, conditions: [condition('IncidentCleared', '02:50:00')] }),
+  ],
   ['failed and healthy later', aFix({ ...failed, conditions: [condition('IncidentCleared', '02:50:00')] })],
 ];
 for (const [name, fix] of settled) test(`no counts to follow: ${name}`, () => assert.equal(countsOf([fix]), undefined));

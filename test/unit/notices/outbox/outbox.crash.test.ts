@@ -152,7 +152,7 @@ async function theStory(killAt: number | undefined): Promise<Ended> {
   }
   const [left] = notices();
   assert.equal(notices().length, 1, 'the Notice of what is gone is gone');
-  assert.match(shown.get(left!.status!.message!)!, /^20 incidents in one minute, prod-eu; 8 still failing$/);
+  assert.match(shown.get(left!.status!.message!)!, /^20 incidents in one minute, prod-eu; 8 still broken$/);
   process.end();
   return { boundaries, wasInWindow, repeated: [...posts.values()].reduce((sum, times) => sum + times - 1, 0) };
 }

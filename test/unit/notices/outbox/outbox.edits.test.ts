@@ -26,7 +26,7 @@ const blocking = (workloads: number, over: FixOptions = {}) =>
       },
     },
   });
-const says = (workloads: string) => [`quota platform-hardening blocks ${workloads} in shop`];
+const says = (workloads: string) => [`Quota platform-hardening blocks ${workloads} in shop`];
 
 async function postedDesk() {
   const desk = aDesk();
@@ -219,7 +219,7 @@ test('what was over keeps its last word when its record goes', async () => {
   await desk.clock.advance(1_000);
   outbox.onFix(gone(over));
   await desk.clock.advance(1_000);
-  assert.deepEqual(desk.edits(), [['checkout healthy again by itself 03:13:20, nothing was changed']]);
+  assert.deepEqual(desk.edits(), [['checkout is healthy again. Nothing was changed']]);
   assert.deepEqual(desk.server.all(), []);
 });
 

@@ -5,8 +5,8 @@ import { aFix, aNotice, approvedByAda } from '../../../support/fixes.ts';
 import { aDesk, upsert } from '../desk.ts';
 
 /** The watch tells the past: what it has not told yet, or tells again, must not make us speak twice. */
-const crash = 'checkout keeps crashing, 0/3 ready';
-const unscheduled = 'reports cannot be scheduled, 0/2 ready';
+const crash = 'checkout is down, 0/3 ready';
+const unscheduled = 'reports is down, 0/2 ready';
 
 test('a list that was read before our Notice existed, and a worse incident: each is told once', async () => {
   const desk = aDesk();

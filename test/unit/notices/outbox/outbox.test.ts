@@ -11,7 +11,9 @@ import { storedOutbox } from '../../../support/stores.ts';
 import { aDesk, gone, silentLog, upsert } from '../desk.ts';
 import { noticeServer } from '../notice-server.ts';
 
-const crash = 'checkout keeps crashing, 0/3 ready';
+const crash = 'checkout is down, 0/3 ready';
+/** It, as a line of a list. */
+const listed = (number: number, name: string): string => `${number} ${name} 0/3 · crashing after 1.42 · roll back`;
 const many = (count: number, from = 1) =>
   Array.from({ length: count }, (_, i) => aFix({ n: from + i, name: `svc-${from + i}` }));
 
@@ -59,7 +61,9 @@ test('three within the window are one message, the most severe first', async () 
   outbox.onFix(upsert(aFix({ n: 1 })));
   outbox.onFix(upsert(aFix({ n: 2, name: 'web' })));
   await desk.clock.advance(3_100);
-  assert.deepEqual(desk.posts(), [[crash, 'web keeps crashing, 0/3 ready', 'reports cannot be scheduled, 0/2 ready']]);
+  assert.deepEqual(desk.posts(), [
+    [listed(1, 'checkout'), listed(2, 'web'), '3 reports 0/2 · no node fits · no one-tap fix'],
+  ]);
 });
 
 test('the fifth message within a minute waits, and what comes meanwhile is merged into it', async () => {
@@ -73,7 +77,7 @@ test('the fifth message within a minute waits, and what comes meanwhile is merge
   await desk.clock.advance(28_900);
   assert.equal(desk.posts().length, 4);
   await desk.clock.advance(200);
-  assert.deepEqual(desk.posts()[4], ['svc-5 keeps crashing, 0/3 ready', 'svc-6 keeps crashing, 0/3 ready']);
+  assert.deepEqual(desk.posts()[4], [listed(1, 'svc-5'), listed(2, 'svc-6')]);
   assert.equal(desk.said[4]!.atMs - desk.said[0]!.atMs, 60_000);
 });
 
@@ -133,7 +137,7 @@ for (const fault of ['lost before', 'lost after'] as const) {
     await desk.clock.advance(5_050);
     outbox.onFix(upsert(aFix()));
     await desk.clock.advance(30_000);
-    assert.deepEqual(desk.posts(), [['reports cannot be scheduled, 0/2 ready'], [crash]]);
+    assert.deepEqual(desk.posts(), [['reports is down, 0/2 ready'], [crash]]);
   });
 }
 
@@ -149,7 +153,7 @@ test('the vendor is down: nothing is lost, later ones ride along, the error is r
   assert.ok(desk.server.calls.filter((call) => call === 'patch status').length <= 2);
   desk.vendor.down = undefined;
   await desk.clock.advance(30_000);
-  assert.deepEqual(desk.posts(), [[crash, 'web keeps crashing, 0/3 ready']]);
+  assert.deepEqual(desk.posts(), [[listed(1, 'checkout'), listed(2, 'web')]]);
   assert.equal(desk.server.all()[0]?.status?.lastError, undefined);
 });
 
@@ -193,8 +197,8 @@ test('each new state is an edit of the same message; counts alone are none at on
   );
   await desk.clock.advance(1_000);
   assert.deepEqual(desk.edits(), [
-    ['checkout: undo approved by Ada 03:14:10, about to be applied'],
-    ['checkout recovered'],
+    ['checkout: about to roll back to 1.41, approved by Ada (Telegram)'],
+    ['checkout is healthy again'],
   ]);
   assert.deepEqual(new Set(desk.said.map(({ id }) => id)), new Set(['4711']));
 });
@@ -388,7 +392,7 @@ test('when the storm is over the next incident is told as ever', async () => {
   await desk.clock.advance(120_000);
   outbox.onFix(upsert(aFix({ n: 99, name: 'later' })));
   await desk.clock.advance(10_000);
-  assert.deepEqual(desk.posts().at(-1), ['later keeps crashing, 0/3 ready']);
+  assert.deepEqual(desk.posts().at(-1), ['later is down, 0/3 ready']);
 });
 
 describe('one message at a time', () => {

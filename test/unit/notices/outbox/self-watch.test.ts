@@ -68,11 +68,11 @@ test('blindness is said once in each chat, with what was found for it, and count
   house.wasAway(420_000);
   const { outbox } = house.start([foundAt(backMs - 500_000, 1)]); // seen before
   await house.clock.advance(10_000);
-  const words = 'tapfix was blind 03:05 to 03:12 CET (API server unreachable); caught up';
+  const words = 'tapfix could not see the cluster from 03:05 to 03:12 CET (API server unreachable). Caught up';
   const own = house.said.filter(({ headlines }) => headlines[0]!.startsWith('tapfix'));
   assert.deepEqual(own.map(({ what, chat, headlines }) => [what, chat, headlines[0]]).sort(), [
-    ['post', '-100500', words],
-    ['post', '-100900', words],
+    ['post', '-100500', `${words}.`],
+    ['post', '-100900', `${words}.`],
   ]);
   for (const fix of [
     foundAt(backMs + 1_000, 2),
@@ -86,7 +86,7 @@ test('blindness is said once in each chat, with what was found for it, and count
     house.said.findLast((one) => one.chat === chat && one.headlines[0]!.startsWith('tapfix'))!;
   assert.deepEqual(
     [newest('-100500'), newest('-100900')].map(({ what, headlines }) => `${what} ${headlines[0]}`),
-    [`edit ${words}, 2 incidents found`, `edit ${words}, 1 incident found`],
+    [`edit ${words}: 2 incidents.`, `edit ${words}: 1 incident.`],
   );
   assert.deepEqual(house.counted, ['blind']);
 });
@@ -138,7 +138,9 @@ test('killed after the Notice was made and before it was sent: the next process 
   house.see({ kind: 'Pod', synced: true, gaps: [] }); // a new process was never blind
   house.start();
   await house.clock.advance(60_000);
-  assert.deepEqual(house.posts(), [['tapfix was blind 03:05 to 03:12 CET (API server unreachable); caught up']]);
+  assert.deepEqual(house.posts(), [
+    ['tapfix could not see the cluster from 03:05 to 03:12 CET (API server unreachable). Caught up.'],
+  ]);
 });
 
 test('started again: not a word about what was said', async () => {
@@ -183,8 +185,8 @@ test('what cannot be seen is said while it lasts, and its end in the same messag
   assert.deepEqual(
     house.said.map(({ what, headlines }) => `${what} ${headlines[0]}`),
     [
-      'post tapfix cannot see pods in shop: forbidden; since 03:11 CET',
-      'edit tapfix could not see pods in shop 03:11 to 03:14 CET (forbidden); it can again',
+      'post tapfix cannot see pods in shop since 03:11 CET: forbidden',
+      'edit tapfix could not see pods in shop from 03:11 to 03:14 CET (forbidden). It can again.',
     ],
   );
   assert.deepEqual(house.counted, ['unseen']);

@@ -221,7 +221,7 @@ const cases: { name: string; facts: Partial<GroupFacts>; seenMsAgo?: number; sai
   },
   ...(
     [
-      ['in another namespace', aFix({ n: 2, name: 'later', namespace: 'mail', spec: { follows } })],
+      ['in another namespace', aFix({ n: 2, name: 'later', namespace: 'web', spec: { follows } })],
       ['of another incident', aFix({ n: 2, name: 'later', spec: { follows } })],
       ['that names another record', successor(2, 'later', { follows: { ...follows, name: 'checkout-3f9a1c-9' } })],
     ] as const

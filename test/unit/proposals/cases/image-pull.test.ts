@@ -13,7 +13,7 @@ test('a bad image: what it is, how many wait, and what is closest to it, but onl
   const other = { ...good, spec: { containers: [{ name: 'app', image: 'shop/web:1.0' }] } };
   const { ask } = aRollout({ after: typo, pods: [pull, pull], oldPods: [other], isOldKnown: false });
   const derived = await ask('ImagePull');
-  assert.equal(derived?.diagnosis, 'image shop/web:1.O does not exist in registry docker.io');
+  assert.equal(derived?.diagnosis, 'image shop/web:1.O not found; it was looked for in docker.io');
   assert.deepEqual(derived?.evidence, ['2 of 3 pods wait for it', 'its other pods run shop/web:1.0']);
   assert.match(derived?.changed[0] ?? '', /rollout 2: app image 1\.41 → 1\.O$/);
   assert.equal(derived?.action, undefined);

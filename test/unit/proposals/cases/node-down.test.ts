@@ -49,7 +49,7 @@ for (const { name, node, want } of nodes)
     assert.deepEqual(shown(found!), {
       why: want,
       seen: ['1 pod of 1 workload: shop/web 1'],
-      fix: 'nothing is done to nodes by a tap',
+      fix: 'tapfix does not change nodes',
     });
   });
 

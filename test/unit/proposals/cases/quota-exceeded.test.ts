@@ -38,12 +38,12 @@ test('a quota in words: its limits, who made it, whom it blocks, and how to put 
     status: { used: { 'requests.memory': '48Mi' } },
   });
   const derived = await ask(quota);
-  assert.equal(derived?.diagnosis, 'pods 1, already used 1, a pod asks 1');
+  assert.equal(derived?.diagnosis, 'pods 1, used 1, a pod asks 1');
   assert.deepEqual(derived?.changed, ['2026-11-16T03:12:00.000Z ResourceQuota created by gitops-bot']);
   assert.deepEqual(derived?.evidence, ['ready when noticed: api 0/2, web 0/2']);
   assert.match(
     derived?.rationale ?? '',
-    /^The namespace has no such limit afterwards; 2 workloads can start pods again\. Put it back with:\n/,
+    /^The namespace has no such limit afterwards; 2 workloads can start pods again\. To undo:\n/,
   );
 });
 
@@ -89,7 +89,7 @@ for (const [who, want] of [
     for (const name of who) asksForDevice(server, name);
     const derived = await ask(quota);
     assert.equal(derived?.action?.type, 'DeleteResourceQuota');
-    assert.equal(derived.rationale.split(' Put it back')[0], `The namespace has no such limit afterwards; ${want}`);
+    assert.equal(derived.rationale.split(' To undo:')[0], `The namespace has no such limit afterwards; ${want}`);
   });
 
 const refused = (shortfalls: Shortfall[]) =>
@@ -108,22 +108,22 @@ const limits: { name: string; owners: Shortfall[][]; want: string }[] = [
   {
     name: 'only what is in the way, with what is asked for',
     owners: [[memory('64Mi')], [memory('256Mi')], [memory('64Mi')]],
-    want: 'requests.memory 50Mi, already used 48Mi, pods ask 64Mi to 256Mi',
+    want: 'requests.memory 50Mi, used 48Mi, pods ask 64Mi to 256Mi',
   },
   {
     name: 'two limits at once',
     owners: [[{ resource: 'pods', asked: '1' }, memory('9Mi')]],
-    want: 'pods 2, already used 0, a pod asks 1; requests.memory 50Mi, already used 48Mi, a pod asks 9Mi',
+    want: 'pods 2, used 0, a pod asks 1; requests.memory 50Mi, used 48Mi, a pod asks 9Mi',
   },
   {
     name: 'pods that do not say how much they ask',
     owners: [[{ resource: 'requests.memory' }], [memory('9Mi')]],
-    want: 'requests.memory 50Mi, already used 48Mi, a pod asks 9Mi, and pods must state how much they ask',
+    want: 'requests.memory 50Mi, used 48Mi, a pod asks 9Mi, and pods must state how much they ask',
   },
   {
     name: 'what is in the way is not known: all limits',
     owners: [[]],
-    want: 'pods 2, already used 0; requests.memory 50Mi, already used 48Mi',
+    want: 'pods 2, used 0; requests.memory 50Mi, used 48Mi',
   },
 ];
 for (const { name, owners, want } of limits)
@@ -158,7 +158,7 @@ for (const [name, ranges, action, words] of [
     'LimitRanges that may not be read: told, and nothing is offered',
     'forbidden',
     undefined,
-    /^requests.memory 50Mi, already used 50Mi$/,
+    /^requests.memory 50Mi, used 50Mi$/,
   ],
 ] as const)
   test(`pods that do not state what they ask, and ${name}`, async () => {

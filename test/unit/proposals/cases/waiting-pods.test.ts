@@ -18,7 +18,7 @@ test('no sandbox: why, and on which node', async () => {
   assert.deepEqual(shown((await ask('SandboxFailed'))!), {
     why: 'the network plugin calico fails: no',
     seen: ['1 of 2 pods cannot start', 'on node worker-3'],
-    fix: 'Nothing of it runs; it is evicted and made anew, maybe on another node. Nothing to put back: ReplicaSet web-2 makes a new pod.',
+    fix: 'Nothing of it runs; it is evicted and made anew, maybe on another node. Nothing to undo: ReplicaSet web-2 makes a new pod.',
   });
   const root = aRollout({
     pods: [waiting('CreateContainerConfigError', 'container has runAsNonRoot and image will run as root')],
@@ -40,6 +40,6 @@ test('evictions: why, how many, from where; a pod that is well is none', async (
   assert.deepEqual(shown((await ask('Evicted'))!), {
     why: 'the node was low on memory (20Mi left, it keeps 100Mi free)',
     seen: ['2 pods were evicted', 'on 2 nodes: a, b'],
-    fix: 'nothing safe to do by a tap',
+    fix: 'no one-tap fix',
   });
 });

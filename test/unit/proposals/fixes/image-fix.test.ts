@@ -116,7 +116,7 @@ table('ImagePull', [
       ],
     },
     also: ranBefore('shop/web:1.40'),
-    want: 'revision 2 was not seen healthy, so going back may not help; 2 containers wait for their images (app, proxy), and a tap changes one',
+    want: 'revision 2 was not seen healthy, so going back may not help; 2 containers wait for their images (app, proxy), and a fix changes one',
   },
 ]);
 
@@ -125,12 +125,12 @@ test('an image change says by what the image is known, what else stays, and how 
   ranBefore('shop/web:1.40')(first);
   assert.equal(
     (await first.ask('ImagePull'))?.rationale,
-    'It is the last image that ran here: revision 1 was seen healthy with it for 10 min. 3 pods are replaced step by step. Put it back with:\nkubectl -n shop set image deploy/web app=shop/web:1.O',
+    'It is the last image that ran here: revision 1 was seen healthy with it for 10 min. 3 pods are replaced step by step. To undo:\nkubectl -n shop set image deploy/web app=shop/web:1.O',
   );
   const second = aRollout(twice);
   ranBefore('shop/web:1.40', { hostNetwork: true })(second);
   assert.match(
     (await second.ask('ImagePull'))?.rationale ?? '',
-    /step by step\. What else was changed since then stays\. Put it back/,
+    /step by step\. What else was changed since then stays\. To undo/,
   );
 });

@@ -71,9 +71,8 @@ test('a restart says whom it helps, and how many pods it replaces how', async ()
     const shop = aRollout({ pods, deployment: { spec: { replicas, ...(strategy && { strategy }) } } });
     return (await shop.ask('ProbeFailing'))!.rationale;
   };
-  const begins =
-    'The new pods run the same version, which helps if pods hang, not if a dependency is down. Nothing near them changed in the last hour.';
-  const ends = 'Nothing to put back: the new pods run what the old ones ran.';
+  const begins = 'Helps if pods hang, not if a dependency is down. Nothing near them changed in the last hour.';
+  const ends = 'Nothing to undo: the new pods run what the old ones ran.';
   const rolling = (maxUnavailable: number | string) => ({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable } });
   assert.equal(await said(undefined), `${begins} 3 pods are replaced step by step. ${ends}`);
   assert.equal(

@@ -102,7 +102,7 @@ const scalings: {
     name: 'no event tells from how many',
     deployment: scaled,
     pods: [good, late(), late()],
-    want: 'it was scaled at 2026-11-16T03:13:59.000Z, but nothing tells that this was a scale-up',
+    want: 'it was scaled at 2026-11-16T03:13:59.000Z, but it is not known that this was a scale-up',
   },
   {
     name: 'it was scaled down',
@@ -116,7 +116,7 @@ const scalings: {
     deployment: { metadata: { ...booksAt('2026-11-16T03:13:10Z') } },
     pods: [good, late(), late()],
     events: up,
-    want: 'it was scaled at 2026-11-16T03:13:10.000Z, but nothing tells that this was a scale-up',
+    want: 'it was scaled at 2026-11-16T03:13:10.000Z, but it is not known that this was a scale-up',
   },
   {
     name: 'a pod waited before',
@@ -177,7 +177,7 @@ test('back to more than a tap may set is not offered', async () => {
   shop.say('ScalingReplicaSet', 'Scaled up replica set web-2 from 60 to 61', { kind: 'Deployment', name: 'web' });
   assert.match(
     await wayOf(shop, 'Unschedulable'),
-    /^it was scaled 60 → 61 at \S+, and 50 are the most that a tap sets$/,
+    /^it was scaled 60 → 61 at \S+, and 50 are the most that tapfix sets$/,
   );
 });
 
@@ -187,7 +187,7 @@ test('scaling back says who scaled it when, and who stays', async () => {
   shop.say('ScalingReplicaSet', 'Scaled up replica set web-2 from 1 to 3', { kind: 'Deployment', name: 'web' });
   assert.equal(
     (await shop.ask('Unschedulable'))?.rationale,
-    'It was scaled 1 → 3 at 2026-11-16T03:13:59.000Z (kubectl), and 2 pods have found no node since; those that wait go first, those that run stay. Put it back with:\nkubectl -n shop scale deploy/web --replicas=3',
+    'It was scaled 1 → 3 at 2026-11-16T03:13:59.000Z (kubectl), and 2 pods have found no node since; those that wait go first, those that run stay. To undo:\nkubectl -n shop scale deploy/web --replicas=3',
   );
 });
 

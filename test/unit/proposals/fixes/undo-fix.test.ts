@@ -308,12 +308,12 @@ describe('of a StatefulSet or DaemonSet', () => {
     {
       name: 'a StatefulSet whose rollout stands still at its first new pod',
       of: { kind: 'StatefulSet', pods: [old(), old(), bad] },
-      want: `StatefulSet back to 1: ${six}; 1 pod is replaced, 2 of revision 1 stay. Put it back with:`,
+      want: `StatefulSet back to 1: ${six}; 1 pod is replaced, 2 of revision 1 stay. To undo:`,
     },
     {
       name: 'a DaemonSet the same',
       of: { kind: 'DaemonSet', pods: [old(), bad, bad, bad] },
-      want: `DaemonSet back to 1: ${six}; 3 pods are replaced one by one, 1 of revision 1 stays. Put it back with:`,
+      want: `DaemonSet back to 1: ${six}; 3 pods are replaced one by one, 1 of revision 1 stays. To undo:`,
     },
     {
       name: 'a DaemonSet that replaces all at a time',
@@ -322,7 +322,7 @@ describe('of a StatefulSet or DaemonSet', () => {
         pods: [old(), bad, bad],
         spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } } },
       },
-      want: `DaemonSet back to 1: ${six}; 2 pods are replaced, maybe all at once, 1 of revision 1 stays. Put it back with:`,
+      want: `DaemonSet back to 1: ${six}; 2 pods are replaced, maybe all at once, 1 of revision 1 stays. To undo:`,
     },
     {
       name: 'nothing is left of the revision before',
@@ -355,7 +355,7 @@ describe('of a StatefulSet or DaemonSet', () => {
         kind: 'StatefulSet',
         pods: [{ revision: 2, readySince: longAgo }, { revision: 2, readySince: longAgo }, bad],
       },
-      want: 'DeletePod2 other pods run the same and are healthy, so it may be this one alone; it is evicted, as disruption budgets allow, and made anew. Nothing to put back: StatefulSet db makes a new pod.',
+      want: 'DeletePod2 other pods run the same and are healthy, so it may be this one alone; it is evicted, as disruption budgets allow, and made anew. Nothing to undo: StatefulSet db makes a new pod.',
     },
   ];
   for (const { name, of, want } of cases) test(`${name}: ${want}`, async () => assert.equal(await wayBackOf(of), want));
