@@ -82,7 +82,7 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
     const shop = await tapfix('list -n shop');
     assert.match(
       shop.stdout,
-      /^NAME +CLASS +SEVERITY +TARGET +ACTION +PHASE +READY +AGE\ncheckout-3f9a1c-1 +CrashLoop +critical +Deployment\/checkout +RolloutUndo +Proposed +0\/3 +\ds\n$/,
+      /^NAME +CLASS +SEVERITY +TARGET +ACTION +PHASE +READY +AGE\ncheckout-3f9a1c-1 +CrashLoop +critical +Deployment\/checkout +RolloutUndo +Proposed +0\/3 +\d+s\n$/,
     );
     const everywhere = await tapfix('get -A');
     assert.match(everywhere.stdout, /^NAMESPACE +NAME /);
@@ -143,7 +143,7 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
     assert.ok(Math.abs(Date.parse(at!) - Date.now()) < 60_000);
     const again = await tapfix('approve shop/checkout --yes');
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /^shop\/checkout-3f9a1c-1: You approved this [\d.]+ s ago\.\n$/);
+    assert.match(again.stderr, /^shop\/checkout-3f9a1c-1: You approved this .+ ago\.\n$/);
     const rejected = await tapfix('reject shop/checkout');
     assert.match(rejected.stderr, /You approved this/);
   });
@@ -184,11 +184,11 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
         approval: {
           state: 'Rejected',
           by: 'telegram:7',
-          at: new Date(Date.now() - 300_000).toISOString(),
+          at: new Date(Date.now() - 10_800_000).toISOString(),
           via: 'telegram',
         },
       },
-      /: telegram:7 rejected this 5 min ago\.$/,
+      /: telegram:7 rejected this 3 h ago\.$/,
     ],
     ['not rehearsed yet', { unrehearsed: true }, /: It is still being rehearsed; try again in a moment\.$/],
     [
