@@ -160,7 +160,7 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
   parts.onWatching?.();
   const all = [...loops, ground.watchRegistry.ended()];
   const hasEnded = (await endInTime(all, clock, signal, graceMs + releaseMs)) && !isCutShort;
-  if (!hasEnded) log.warn({ graceMs }, 'tapfix stopped before all that was under way had ended');
+  if (!hasEnded) log.warn({ graceMs }, 'tapfix stopped before everything under way had ended');
   return hasEnded;
 }
 

@@ -165,10 +165,10 @@ export function createProgram(
 
   const run = program.command('run');
   run
-    .description('watch the cluster, tell the chat, apply what is approved')
+    .description('watch the cluster, post to the chat, apply what is approved')
     .configureOutput({ outputError: refusal('run') })
     .option('--config <file>', 'the configuration, see config.example.yaml (required)')
-    .addOption(new Option('--role <role>', 'which half to run; all is for a laptop').choices(roles).default('all'))
+    .addOption(new Option('--role <role>', 'which role to run; all is for a laptop').choices(roles).default('all'))
     .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
     .addHelpText('after', runHelp)
     .action(async ({ config, role, context }: { config?: string; role: RunOptions['role']; context?: string }) => {
@@ -180,10 +180,10 @@ export function createProgram(
 
   const checkConfig = program.command('check-config');
   checkConfig
-    .description('say everything that is wrong with a configuration, or show it with its defaults')
+    .description('list everything that is wrong with a configuration, or show it with its defaults')
     .configureOutput({ outputError: refusal('check-config') })
     .argument('<file>', 'the configuration, or a ConfigMap with it; - is standard input')
-    .option('--context <name>', 'also say which namespaces of this cluster match now')
+    .option('--context <name>', 'also list which namespaces of this cluster match now')
     .addHelpText('after', checkConfigHelp)
     .action(async (file: string, { context }: { context?: string }) => {
       if (context === '') return checkConfig.error('option --context needs the name of a context');
@@ -217,12 +217,12 @@ export function createProgram(
 
   const explain = program.command('explain');
   explain
-    .description('say why there is, or is not, a message about something')
+    .description('explain why there is, or is not, a message about something')
     .configureOutput({ outputError: refusal('explain') })
     .argument('<what>', 'NAMESPACE/KIND/NAME')
     .option('--config <file>', 'the configuration (default: that of the cluster)')
     .option('--context <name>', 'context of the kubeconfig (default: in-cluster credentials, then the current context)')
-    .option('--watcher <url>', "where the watcher's port answers (default: server.port on this machine)")
+    .option('--watcher <url>', "the address of the watcher's local port (default: server.port on this machine)")
     .addHelpText('after', explainHelp)
     .action(async (target: string, { config, ...more }: { config?: string; context?: string; watcher?: string }) => {
       if (more.context === '') return explain.error('option --context needs the name of a context');
@@ -231,7 +231,7 @@ export function createProgram(
 
   const replay = program.command('replay');
   replay
-    .description('run recorded events through a configuration: what would have been said, and why the rest was not')
+    .description('run recorded events through a configuration: what would have been posted, and why the rest would not')
     .configureOutput({ outputError: refusal('replay') })
     .argument('<file>', 'the recorded events; - is standard input')
     .option('--config <file>', 'the configuration (default: all namespaces, and the default of every setting)')

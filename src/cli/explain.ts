@@ -54,14 +54,14 @@ export async function runExplain(options: ExplainOptions, io: { print(text: stri
 }
 
 function refusal(error: Error): string {
-  if (isForbidden(error)) return `you have not the rights to look: ${error.message}`;
+  if (isForbidden(error)) return `you may not read this: ${error.message}`;
   return hasCode(error, 401) ? `the API server refused your credentials: ${error.message}` : error.message;
 }
 
 function watcherAddress(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.origin;
-  throw new UserError(`--watcher ${JSON.stringify(text)} is no address: write it like http://127.0.0.1:8081`, 2);
+  throw new UserError(`--watcher ${JSON.stringify(text)} is not an address: write it like http://127.0.0.1:8081`, 2);
 }
 
 interface ConfigMap extends KubeObject {
@@ -77,10 +77,10 @@ export async function clusterConfig(
   const map = await readConfigMap(reader, namespace, 'tapfix-config');
   const parsed = parseConfig(map?.data?.['config.yaml'] ?? '', where);
   if (map && parsed.ok) return { config: parsed.config, note: `from ${where}`, isDefault: false };
-  const why = map ? `${where} is not valid` : `${where} is not there, or not for you to read`;
+  const why = map ? `${where} is not valid` : `${where} does not exist, or you may not read it`;
   return {
     config: defaultConfig(),
-    note: `${why}: taken were the defaults and every namespace; --config FILE says which`,
+    note: `${why}: the defaults and every namespace are used; name another with --config FILE`,
     isDefault: true,
   };
 }
@@ -105,9 +105,9 @@ async function booksOf(key: string, base: string, ownNamespace: string): Promise
   try {
     const page = pageOf(await readLedger(base, partsOf(key)));
     if (page) return ledgerLines(page, timesIn(localTimeZone(), systemClock.now()));
-    return [`what answers at ${host} is no tapfix: --watcher URL says where it is`];
+    return [`what answers at ${host} is not tapfix: name the address with --watcher URL`];
   } catch (error) {
     const forward = `kubectl -n ${ownNamespace} port-forward deploy/tapfix-watcher ${port || '8081'}`;
-    return [`its books were not reached at ${host} (${messageOf(error)}): ${forward}`];
+    return [`the watcher's ledger was not reached at ${host} (${messageOf(error)}): ${forward}`];
   }
 }

@@ -31,14 +31,14 @@ export async function runManifests(options: ManifestsOptions, io: { print(text: 
   const { namespace = defaults.namespace, image = defaults.image, out, force = false } = options;
   // The namespace becomes part of names and of expressions in the admission policies.
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) {
-    throw new UserError(`--namespace ${JSON.stringify(namespace)} is no name of a namespace: use a-z, 0-9 and -`, 2);
+    throw new UserError(`--namespace ${JSON.stringify(namespace)} is not a namespace name: use a-z, 0-9 and -`, 2);
   }
   if (namespace === 'default' || namespace.startsWith('kube-')) {
     throw new UserError(`--namespace ${namespace} is not tapfix's to label and restrict: give it one of its own`, 2);
   }
   if (!isImage(image)) {
     const example = 'write it in lower case, such as registry.example.com/team/tapfix:0.1.0';
-    throw new UserError(`--image ${JSON.stringify(image)} is no image: ${example}`, 2);
+    throw new UserError(`--image ${JSON.stringify(image)} is not an image: ${example}`, 2);
   }
   if (out === '') throw new UserError('--out needs the name of a directory', 2);
   const files = renderManifests({ namespace, image, actions });

@@ -32,7 +32,7 @@ export async function readAgain(file: string): Promise<string> {
   });
   try {
     const found = await handle.stat();
-    if (!found.isFile() && !found.isDirectory()) throw new UserError(`${file} is no file but a pipe or a device`, 2);
+    if (!found.isFile() && !found.isDirectory()) throw new UserError(`${file} is a pipe or a device, not a file`, 2);
     return textIn(file, await readAtMost(file, () => handle.createReadStream({ end: maxBytes, autoClose: false })));
   } finally {
     await handle.close();
@@ -136,7 +136,7 @@ export function isFrozen(file: string, mounts: readonly Mount[]): boolean {
 export async function whyFrozen(file: string, mountinfo = '/proc/self/mountinfo'): Promise<string | undefined> {
   const path = resolve(file);
   if (await isReadOnce(path))
-    return `${path} is no file but a pipe or a device: it was read once, and no change of it is seen`;
+    return `${path} is a pipe or a device, not a file: it was read once, and changes to it are not seen`;
   const text = await readFile(mountinfo, 'utf8').catch(() => '');
   return isFrozen(path, mountsIn(text))
     ? `${path} is mounted by subPath, so it never changes while this pod lives: mount the volume as the directory ${dirname(path)}, without subPath`

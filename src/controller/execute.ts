@@ -70,7 +70,7 @@ export function createExecutor(deps: Deps & { lock: Lock; withRights: WithRights
     act: (fix, parsed) =>
       withFresh(fix, async (fresh) => {
         const turn = whoGoesFirst(fresh, await readRivals(api, fresh, parsed));
-        if (turn === 'wait') throw new RetryLater('another fix of the same target is about to give way', givingWayMs);
+        if (turn === 'wait') throw new RetryLater('another fix of the same target is about to end', givingWayMs);
         if (turn !== 'go') return failure(turn);
         return withRights(fresh, parsed.action.role, async (hand) => {
           const refusal = await write(fresh, parsed, hand);

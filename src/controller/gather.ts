@@ -27,7 +27,8 @@ export async function readBlockedHealth(
   blocked: readonly Blocked[],
   { nowMs, sinceMs }: { nowMs: number; sinceMs: number },
 ): Promise<LiveHealth> {
-  if (blocked.length === 0) return { ...gone, gone: false, healthy: false, why: 'whom it blocked is not known' };
+  if (blocked.length === 0)
+    return { ...gone, gone: false, healthy: false, why: 'it is not known which workloads it blocked' };
   const from = createSnapshot(reader, namespace);
   const workloads = await Promise.all(blocked.map((owner) => workloadOf(from, namespace, owner)));
   return readAffected(reader, namespace, [...new Set(workloads)], nowMs, sinceMs);
@@ -54,7 +55,7 @@ export function guard({ namespace, own, labels }: Place, config: Config): Action
   if (isAlwaysOut(namespace, own) || isProtected({ labels: labels ?? {} })) {
     return no(
       'ProtectedNamespace',
-      `Namespace ${namespace} is protected: tapfix only tells, it changes nothing there.`,
+      `Namespace ${namespace} is protected: tapfix only posts messages, it changes nothing there.`,
     );
   }
   if (!isSelected(config, namespace, own)) {

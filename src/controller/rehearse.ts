@@ -115,7 +115,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearse {
       forgetTries(fix);
       if (!isUnclear(error)) return refusedBy(error, 'the rehearsal');
       if (conditionOf(fix, 'Rehearsed')) throw error; // it is recorded already
-      return no(noAnswer, `no clear answer from the API server, it is asked again: ${messageOf(error)}`);
+      return no(noAnswer, `the API server gave no clear answer; tapfix asks again: ${messageOf(error)}`);
     }
   }
 

@@ -98,7 +98,7 @@ export function createRights({ api, clock, log, namespace: own }: RightsDeps): W
       await api.delete({ kind: 'RoleBinding', namespace, name });
     } catch (error) {
       if (!isNotFound(error))
-        log[levelOf(error)]({ namespace, name, error: messageOf(error) }, 'rights left to the sweeper');
+        log[levelOf(error)]({ namespace, name, error: messageOf(error) }, 'rights left for the sweeper');
     }
   }
 

@@ -33,6 +33,6 @@ function claimsOf({ spec }: Remediation, { action, params }: ParsedAction): stri
  */
 export function whoGoesFirst(fix: Remediation, rivals: readonly Remediation[]): 'go' | 'wait' | ActionRefusal {
   const first = rivals.find((other) => phaseOf(other) === 'Applied' || other.metadata.uid < fix.metadata.uid);
-  if (first) return no('Busy', `${first.metadata.name} is at work on the same target; nothing was changed`);
+  if (first) return no('Busy', `${first.metadata.name} is being applied to the same target; nothing was changed`);
   return rivals.length > 0 ? 'wait' : 'go';
 }

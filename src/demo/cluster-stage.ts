@@ -42,7 +42,9 @@ export async function openClusterStage(options: ClusterStageOptions): Promise<De
     print(`On ${context} as ${identity}: installing what tapfix needs and is not there yet ...`);
     const count = await install({ api, clock, signal, onMade: (one) => void made.push(one) });
     print(
-      count > 0 ? `Installed ${counted(count, 'object')}; they are removed at the end.` : 'All of it is there already.',
+      count > 0
+        ? `Installed ${counted(count, 'object')}; they are removed at the end.`
+        : 'Everything is there already.',
     );
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     const { metadata } = await api.create<KubeObject>({ kind: 'Namespace' }, body);
@@ -179,7 +181,7 @@ export async function uninstall({ api, made, clock, print }: UninstallDeps): Pro
     const { ok } = await waitUntil(isRemoved, { clock, signal: never, forMs });
     if (!ok) left.push(`  kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ''}`);
   }
-  print(left.length > 0 ? `Some of it is still there; remove it with\n${left.join('\n')}` : 'All of it is gone.');
+  print(left.length > 0 ? `Some of it is still there; remove it with\n${left.join('\n')}` : 'Everything is gone.');
 }
 
 async function remove(api: Pick<Api, 'delete'>, { ref, uid }: Made): Promise<void> {

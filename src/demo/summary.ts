@@ -35,7 +35,7 @@ const lastMs = (scenes: readonly PlayedAct[]): number => {
 };
 
 function shortly({ act, brokeAtMs, shownAtMs, fix }: PlayedAct, at: (ms: number) => string): string[] {
-  if (!fix || shownAtMs === undefined) return [`${at(brokeAtMs)}  ${act.trouble}; tapfix said nothing`];
+  if (!fix || shownAtMs === undefined) return [`${at(brokeAtMs)}  ${act.trouble}; tapfix posted nothing`];
   return [
     `${at(brokeAtMs)}  ${act.trouble}; the card came ${spokenDuration(shownAtMs - brokeAtMs)} later`,
     `${at(endedAtMs(fix))}  ${[decided(fix), ended(fix)].filter(Boolean).join(', ')}`,
@@ -44,7 +44,7 @@ function shortly({ act, brokeAtMs, shownAtMs, fix }: PlayedAct, at: (ms: number)
 
 function inFull({ act, brokeAtMs, shownAtMs, fix }: PlayedAct, at: (ms: number) => string): string[] {
   const broke = `${at(brokeAtMs)}  ${act.trouble}`;
-  if (!fix || shownAtMs === undefined) return [broke, `${at(brokeAtMs)}  tapfix said nothing`];
+  if (!fix || shownAtMs === undefined) return [broke, `${at(brokeAtMs)}  tapfix posted nothing`];
   const decidedAtMs = Date.parse(fix.spec.approval.at ?? '');
   return [
     broke,

@@ -113,7 +113,7 @@ async function drafted(
         { namespace, class: failureClass, object },
         { reader, history: createHistory(), config, nowMs },
       ).catch(ifForbidden(undefined))
-    : { diagnosis: message, changed: [], evidence: [], rationale: 'nothing safe is known for this event reason' };
+    : { diagnosis: message, changed: [], evidence: [], rationale: 'no fix is known for this event reason' };
   if (!derived) return undefined;
   const about = { key, object, firstSeenMs, class: failureClass, severity, reason, message };
   const notifyOnly = isAlwaysOut(namespace, ownNamespace);

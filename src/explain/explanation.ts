@@ -20,10 +20,10 @@ function whyDropped(outcome: SignalOutcome, { signal }: Pick<SeenObject, 'signal
     [SignalOutcome.namespaceNotSelected]: `namespace ${signal.namespace} is not selected (namespaces.include and exclude)`,
     [SignalOutcome.classDisabled]: `classes.${signal.class}.enabled is false`,
     [SignalOutcome.ignoredByRule]: 'a rule of ignore matches it',
-    [SignalOutcome.muted]: 'somebody muted it for a while (ConfigMap tapfix-mutes)',
-    [SignalOutcome.ownerUnknown]: 'nobody knows whose it is',
+    [SignalOutcome.muted]: 'it is muted for now (ConfigMap tapfix-mutes)',
+    [SignalOutcome.ownerUnknown]: 'its owner is not known',
     [SignalOutcome.ignoredByAnnotation]: 'it, or its namespace, is annotated tapfix.dev/ignore',
-    [SignalOutcome.namespaceTerminating]: 'the namespace of its records is being deleted, or is not there',
+    [SignalOutcome.namespaceTerminating]: 'the namespace of its records is being deleted or does not exist',
   };
   return why[outcome] ?? outcome;
 }
@@ -41,25 +41,25 @@ function verdictOf(one: ExplainedCase, { seen, ...basis }: Basis): string {
   if (holder) return holdsIt(holder, live.healthy);
   if (!incident) return notSeen(one, seen);
   const [worst] = incident.seen;
-  if (symptomOf !== undefined) return `Nobody is told of ${worst.class}: ${symptomOf} explains it, and that is told.`;
-  if (whyNot) return `Nobody is told: ${whyDropped(whyNot, seen[0]!)}.`;
+  if (symptomOf !== undefined) return `${worst.class} has no message of its own: ${symptomOf} explains it and has one.`;
+  if (whyNot) return `There is no message: ${whyDropped(whyNot, seen[0]!)}.`;
   const [as] = trueNow;
   if (as) return isTrue(as, basis);
-  if (live.gone) return 'It is gone, and what is gone is not told.';
+  if (live.gone) return 'It is gone. tapfix posts nothing about objects that are gone.';
   const names = incident.seen.map((each) => each.class).join(', ');
   if (live.healthy)
-    return `${names} was seen, but it is healthy by a fresh reading: of what healed by itself nobody is told.`;
+    return `${names} was seen, but it is healthy now. tapfix posts nothing about what healed by itself.`;
   if (!worst.readable && live.troubles.length === 0)
-    return `${names} was seen, which only events tell of: it takes a second sighting, lately.`;
+    return `${names} was seen, but only in Events: tapfix waits for a second, recent one.`;
   return `${names} was seen, but a fresh reading does not confirm it: it is ${clause(live.why) || 'not healthy'}.`;
 }
 
 function isTrue(as: SeenClass, { unread, isInstalled }: Omit<Basis, 'seen'>): string {
   const what = as.readable ? `It is broken (${as.class})` : `${as.class} is seen`;
-  if (!isInstalled) return `${what}, but this cluster knows no Remediations: tapfix is not installed in it.`;
+  if (!isInstalled) return `${what}, but this cluster has no Remediations: tapfix is not installed here.`;
   if (unread.includes('Remediation'))
-    return `${what}; whether it was told cannot be said, for Remediations are forbidden to you.`;
-  return `${what}, and nobody was told yet: the watcher tells it ${patience(as.forMs)} it first sees it, if it is so then.`;
+    return `${what}; you may not read Remediations, so it is not known whether there was a message.`;
+  return `${what}, and there is no message yet: the watcher posts one ${patience(as.forMs)} it first sees it, if it is still so then.`;
 }
 
 const patience = (forMs: number): string => (forMs === 0 ? 'as soon as' : `${spokenDuration(forMs)} after`);
@@ -67,20 +67,22 @@ const patience = (forMs: number): string => (forMs === 0 ? 'as soon as' : `${spo
 function holdsIt(fix: Remediation, isHealthy: boolean): string {
   const name = `${fix.metadata.namespace}/${fix.metadata.name}`;
   const phase = phaseOf(fix) || 'new';
-  const end = isHealthy ? 'it is healthy now, and over when that has held' : 'nothing new is said until it is over';
-  return `It is told: Remediation ${name} (${phase}) holds it; ${end}.`;
+  const end = isHealthy
+    ? 'it is healthy now, and over when that has lasted'
+    : 'there is no new message until it is over';
+  return `There is a message: Remediation ${name} (${phase}); ${end}.`;
 }
 
 function notSeen({ live, fixes }: ExplainedCase, seen: readonly SeenObject[]): string {
   const [dropped] = seen.filter(({ judged }) => judged.outcome !== SignalOutcome.kept);
   if (dropped)
     return `It is seen (${dropped.signal.class}), and dropped on purpose: ${whyDropped(dropped.judged.outcome, dropped)}.`;
-  if (live.gone) return 'It is gone, and there is nothing to tell.';
-  const before = fixes[0] ? ` The last that was told, ${fixes[0].metadata.name}, is over.` : '';
+  if (live.gone) return 'It is gone, so there is no message.';
+  const before = fixes[0] ? ` The last incident, ${fixes[0].metadata.name}, is over.` : '';
   if (live.troubles.length > 0)
     return `A fresh reading finds ${live.troubles.join(', ')}, but no event and no status says so now: tapfix looks where it sees something.${before}`;
-  if (live.healthy) return `Nothing is wrong with it now, so there is nothing to tell.${before}`;
-  return `It is not healthy (${clause(live.why)}), but nothing that tapfix knows as a failure is seen of it.${before}`;
+  if (live.healthy) return `Nothing is wrong with it now, so there is no message.${before}`;
+  return `It is not healthy (${clause(live.why)}), but tapfix sees no failure that it knows.${before}`;
 }
 
 interface WordContext {
@@ -183,8 +185,8 @@ function readingWords(live: LiveHealth, trueNow: readonly SeenClass[]): string {
   return [
     inShort(live),
     ...(readable.length > 0 ? [`confirmed: ${classes(readable)}`] : []),
-    ...(unreadable.length > 0 ? [`only events tell of it, and more than once: ${classes(unreadable)}`] : []),
-    ...(others.length > 0 ? [`found besides: ${others.join(', ')}`] : []),
+    ...(unreadable.length > 0 ? [`seen only in Events, more than once: ${classes(unreadable)}`] : []),
+    ...(others.length > 0 ? [`also found: ${others.join(', ')}`] : []),
   ].join('; ');
 }
 
@@ -241,5 +243,5 @@ export function ledgerLines({ waiting, outcomes }: LedgerPage, times: Times): st
       return `${times.at(last)} ${clause(outcome, 64)}: ${what(one)}${where}`;
     }),
   ];
-  return lines.length > 0 ? lines.slice(0, mostLedgerLines) : ['has seen nothing of it since it started'];
+  return lines.length > 0 ? lines.slice(0, mostLedgerLines) : ['has not seen it since it started'];
 }

@@ -203,7 +203,7 @@ export function createPending({ api, log, ownNamespace, episodes, ledger, readin
     episodes.incidents.delete(key);
     readings.forget(key);
     ledger.settle(key, outcome);
-    log.info({ key, class: seen[0].class, outcome }, 'incident not told');
+    log.info({ key, class: seen[0].class, outcome }, 'incident not posted');
     return undefined;
   }
 

@@ -52,7 +52,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   const derivedFor = async ({ namespace, object }: Incident, as: SeenClass, nowMs: number, isLastTry: boolean) =>
     as.readable
       ? deps.derive({ namespace, class: as.class, object, isLastTry }, nowMs)
-      : { diagnosis: as.message, changed: [], evidence: [], rationale: 'nothing safe is known for this event reason' };
+      : { diagnosis: as.message, changed: [], evidence: [], rationale: 'no fix is known for this event reason' };
 
   async function create(key: string, namespace: string, spec: RemediationSpec, start: string | undefined) {
     const first = Math.max(0, ...episodes.ofKey(key).map((fix) => numberOf(fix.metadata.name))) + 1;

@@ -49,7 +49,7 @@ export function errorOfStatus(status: Status, code = 500, retryAfterMs?: number)
 
 /** The API server would not send this, so something else answered in its place. We treat it like a real 502. */
 export const badAnswer = (server: string, what: string): ApiError =>
-  new ApiError(`no sensible answer from the API server ${server}: ${what}`, 502, 'BadAnswer');
+  new ApiError(`no valid answer from the API server ${server}: ${what}`, 502, 'BadAnswer');
 
 function noAnswer(server: string, cause: unknown, timeoutMs: number): Unreachable {
   const timedOut = cause instanceof Error && cause.name === 'TimeoutError';

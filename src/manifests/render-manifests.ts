@@ -39,7 +39,7 @@ const files = (install: Install): File[] => [
   },
   {
     name: '40-config.yaml',
-    note: 'But for this file: it is a start. Keep a copy of your own, and apply that. An upgrade leaves it out: it applies install.yaml.',
+    note: 'This file is only a start. Keep your own copy, and apply that. An upgrade leaves it out: it applies install.yaml.',
     objects: [configMap(install)],
   },
   {

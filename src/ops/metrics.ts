@@ -8,12 +8,12 @@ const counters = {
   notices: { name: 'notices_total', help: 'Chat messages posted and edited', labels: ['channel', 'form', 'result'] },
   decisions: {
     name: 'decisions_total',
-    help: 'Presses and commands, by what came of them',
+    help: 'Presses and commands, by result',
     labels: ['channel', 'result'],
   },
   blindness: {
     name: 'blindness_total',
-    help: 'Times that nothing (blind), or a part (unseen), could be seen for over a minute',
+    help: 'Times that tapfix could see nothing (blind), or not a part (unseen), for over a minute',
     labels: ['what'],
   },
   configReloads: {
@@ -21,7 +21,7 @@ const counters = {
     help: 'Changes of the configuration file, taken or refused',
     labels: ['result'],
   },
-  heartbeats: { name: 'heartbeats_total', help: 'Pings of heartbeat.url, by what came of them', labels: ['result'] },
+  heartbeats: { name: 'heartbeats_total', help: 'Pings of heartbeat.url, by result', labels: ['result'] },
 } as const;
 
 type Counters = { readonly [K in keyof typeof counters]: Counter<(typeof counters)[K]['labels'][number]> };
@@ -61,11 +61,11 @@ export function createMetrics(): Metrics {
     watchSilence: sampledGauge(
       registry,
       'watch_silence_seconds',
-      'Since the API server last spoke on a watch',
+      'Seconds since the API server last sent something on a watch',
       'kind',
       (ms: number) => ms / 1000,
     ),
-    watchUp: sampledGauge(registry, 'watch_up', 'Whether a watch sees, or did a minute ago', 'kind', (up: boolean) =>
+    watchUp: sampledGauge(registry, 'watch_up', 'Whether a watch works, or did a minute ago', 'kind', (up: boolean) =>
       up ? 1 : 0,
     ),
     channelUp: sampledGauge(
@@ -85,7 +85,7 @@ export function createMetrics(): Metrics {
     configTrouble: sampledGauge(
       registry,
       'config_trouble',
-      'refused: what stands in the file is not used; frozen: it is mounted so that it never changes',
+      'refused: the change in the file is not used; frozen: the file is mounted so that it never changes',
       'what',
       (isSo: boolean) => (isSo ? 1 : 0),
     ),

@@ -32,10 +32,10 @@ export function replayed(result: Replay, context: WordContext): string[] {
     'No cluster was read: a failure counts as still true when the recording sees it again within the next 15 minutes',
     '(three times its patience, if that is longer), and a workload is known by its name and by what controllers said.',
     '',
-    `Would have been said: ${counted(messages, 'incident')}`,
+    `Would have been posted: ${counted(messages, 'incident')}`,
     ...said.flatMap((one) => postingLines(one, context, times)),
     '',
-    'Would not have been said',
+    'Would not have been posted',
     ...droppedLines(result, context, times),
     '',
     sumLine(result),
@@ -76,8 +76,8 @@ function postingLines({ atMs, fix, isEdit }: Posting, { config, timeZone }: Word
 
 const whys: Partial<Record<SignalOutcome, string>> = {
   [SignalOutcome.healedBeforeTold]: 'not seen again once its patience was over',
-  [SignalOutcome.noLongerSeen]: 'only events tell of it, and there was no second one in time',
-  [SignalOutcome.noLongerTrue]: 'something else was seen instead',
+  [SignalOutcome.noLongerSeen]: 'seen only in Events, and there was no second one in time',
+  [SignalOutcome.noLongerTrue]: 'something else is wrong instead',
   [SignalOutcome.symptom]: 'a shared cause explains it',
   [SignalOutcome.ignoredByRule]: 'a rule of ignore matches',
   [SignalOutcome.classDisabled]: 'its class is switched off',
@@ -91,7 +91,7 @@ const isPostedOutcome = (outcome: SignalOutcome): boolean =>
 function whyWaiting(one: { class: string; since: string }, untilMs: number, config: Config): string {
   const isDue = Date.parse(one.since) + classOf(one.class, config).forMs <= untilMs;
   return isDue
-    ? 'the recording ends too soon to tell whether it lasted'
+    ? 'the recording ends too soon to show whether it lasted'
     : 'the recording ends before its patience does';
 }
 

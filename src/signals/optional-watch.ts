@@ -38,7 +38,7 @@ export function createOptionalWatch(
         !signal.aborted && !(await mayBeListed());
         waitMs = Math.min(waitMs * 2, rarestLookMs)
       ) {
-        if (!isRefused) log.info({ kind }, 'may not be watched, what only it could tell is not noticed');
+        if (!isRefused) log.info({ kind }, 'may not be watched, what only it shows is not noticed');
         isRefused = true;
         await clock.sleep(waitMs, signal);
       }

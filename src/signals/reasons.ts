@@ -57,10 +57,10 @@ const claimFailed: ReasonRow = { rule: noStorage, why: 'a claim gets no volume; 
 const setup = onPods('what a pod waits for before its containers', (message, reason) =>
   setupClassOf({ reason, message }),
 );
-const image = onPods('the image is not there, or not to be had', () => 'ImagePull');
+const image = onPods('the image does not exist, or cannot be pulled', () => 'ImagePull');
 const jobFailed = always('JobFailed', 'the Job has given up', 'Job');
 const blind = always('AutoscalerBlind', 'it cannot see what to scale by, or cannot scale', 'HorizontalPodAutoscaler');
-const noClass = 'no class speaks of it; extraReasons can';
+const noClass = 'no class covers it; extraReasons can';
 const leaving = 'the pod is on its way out anyway';
 const nodeSays = "a node that is out of order shows in its Ready condition, its pods' troubles in their own status";
 const stillRuns = 'the pod runs on as it was';
@@ -123,7 +123,7 @@ const rows: Readonly<Record<string, ReasonRow>> = {
   FailedKillPod: ignored(leaving),
   FailedPreStopHook: ignored(leaving),
   ExceededGracePeriod: ignored(leaving),
-  FailedSync: ignored('says nothing; what failed has an event of its own'),
+  FailedSync: ignored('no news; what failed has an Event of its own'),
   FailedToRetrieveImagePullSecret: ignored('the image may be had without; if not, the pull says so'),
   DNSConfigForming: ignored(stillRuns),
   VolumeConditionAbnormal: ignored(stillRuns),
@@ -133,7 +133,7 @@ const rows: Readonly<Record<string, ReasonRow>> = {
 
   // kubelet, on Nodes.
   SystemOOM: ignored(nodeSays),
-  EvictionThresholdMet: ignored('whom it evicts says so'),
+  EvictionThresholdMet: ignored('the evicted pods show it'),
   FreeDiskSpaceFailed: ignored(nodeSays),
   ImageGCFailed: ignored(nodeSays),
   ContainerGCFailed: ignored(nodeSays),

@@ -144,6 +144,6 @@ test('explain: what the watcher has in its books', () => {
     ],
   });
   compare('books', ledgerLines(page!, timesIn('Europe/Berlin', Date.parse('2026-11-16T03:12:00Z'))).join('\n'));
-  assert.deepEqual(ledgerLines({ waiting: [], outcomes: [] }, timesIn('UTC', 0)), ['has seen nothing of it since it started']);
+  assert.deepEqual(ledgerLines({ waiting: [], outcomes: [] }, timesIn('UTC', 0)), ['has not seen it since it started']);
   for (const answer of [undefined, 'hello', {}, { waiting: 1, outcomes: [] }]) assert.equal(pageOf(answer), undefined);
 });

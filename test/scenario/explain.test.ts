@@ -76,11 +76,11 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     assert.equal(first, 'Deployment checkout in shop: 0/1 ready, container app keeps crashing');
     assert.equal(
       second,
-      'It is broken (CrashLoop), and nobody was told yet: the watcher tells it 30 s after it first sees it, if it is so then.',
+      'It is broken (CrashLoop), and there is no message yet: the watcher posts one 30 s after it first sees it, if it is still so then.',
     );
     assert.match(
       rest.join('\n'),
-      /^Watcher +its books were not reached at 127\.0\.0\.1:1 \(.+\): kubectl -n tapfix port-forward deploy\/tapfix-watcher 1$/m,
+      /^Watcher +the watcher's ledger was not reached at 127\.0\.0\.1:1 \(.+\): kubectl -n tapfix port-forward deploy\/tapfix-watcher 1$/m,
     );
   });
 
@@ -100,7 +100,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^It is told: Remediation shop\/checkout-[0-9a-f]{6}-1 \(new\) holds it; nothing new is said until it is over\.$/m,
+      /^It is told: Remediation shop\/checkout-[0-9a-f]{6}-1 \(new\) holds it; there is no new message until it is over\.$/m,
     );
     assert.match(stdout, /^Watcher +\d\d:\d\d:\d\d (Told|Repeated): CrashLoop \((CrashLoopBackOff|BackOff)\)/m);
   });
@@ -145,7 +145,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^Config +ConfigMap tapfix\/tapfix-config is not there, or not for you to read: taken were the defaults and every namespace; --config FILE says which$/m,
+      /^Config +ConfigMap tapfix\/tapfix-config does not exist, or you may not read it: the defaults and every namespace are used; name another with --config FILE$/m,
     );
   });
 
@@ -175,7 +175,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
       'no rights on its pods',
       'shop/Deployment/checkout',
       1,
-      /^you have not the rights to look: User "ada" cannot do that$/,
+      /^you may not read this: User "ada" cannot do that$/,
       /pods/,
     ],
   ];

@@ -69,10 +69,10 @@ test('a pipe is read once: that is said, its end is no change, and nothing waits
   const tapfix = startTapfix(t, ['run', '--config', pipe], { env });
   await tapfix.says('tapfix started');
   const { reason } = await tapfix.says('the configuration cannot be reloaded');
-  assert.equal(reason, `${pipe} is no file but a pipe or a device: it was read once, and no change of it is seen`);
+  assert.equal(reason, `${pipe} is a pipe or a device, not a file: it was read once, and changes to it are not seen`);
   const { ok, detail } = (await tapfix.readyz()).checks['config']!;
   assert.equal(ok, false);
-  assert.match(detail, /^in force: \w{12}; .* is no file but a pipe or a device/);
+  assert.match(detail, /^in force: \w{12}; .* is a pipe or a device, not a file/);
   tapfix.kill('SIGHUP');
   assert.doesNotMatch((await tapfix.page('/metrics')).text, /tapfix_config_reloads_total\{/);
   tapfix.kill('SIGTERM');
@@ -88,7 +88,7 @@ test('a pipe in the place of the file: one clear line, and nothing waits for it'
   await rm(configFile);
   await promisify(execFile)('mkfifo', [configFile]);
   const { reason } = await tapfix.says('configuration change refused, the old one stays');
-  assert.equal(reason, `${configFile} is no file but a pipe or a device`);
+  assert.equal(reason, `${configFile} is a pipe or a device, not a file`);
   await rm(configFile);
   await writeFile(configFile, text.replace('prod-eu', 'prod-us'));
   await tapfix.says('configuration changed');

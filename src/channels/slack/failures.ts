@@ -49,8 +49,9 @@ const tokenErrors =
   /^(invalid_auth|not_authed|account_inactive|token_(revoked|expired)|not_allowed_token_type|user_removed_from_team|team_disabled|org_login_required|access_denied)$/;
 const serverErrors = /^(internal_error|fatal_error|service_unavailable|request_timeout|team_added_to_org)$/;
 const channelErrors: Readonly<Record<string, string>> = {
-  channel_not_found: 'Slack shows it no such channel: check the id in channels.slack; a private one must invite tapfix',
-  not_in_channel: 'it is not in that Slack channel: invite it there with /invite @tapfix',
+  channel_not_found:
+    'Slack shows tapfix no such channel: check the id in channels.slack; a private one must invite tapfix',
+  not_in_channel: 'tapfix is not in that Slack channel: invite it with /invite @tapfix',
   is_archived: 'that Slack channel is archived: name another one in channels.slack',
 };
 
@@ -99,7 +100,7 @@ function ofAnswer({ error, needed }: Answer, whose: 'bot' | 'app'): SlackProblem
     };
   if (/^rate_?limited$/.test(error)) return tooFast(30);
   if (serverErrors.test(error))
-    return { kind: 'ServerError', say: `Slack is in trouble (${error})`, retryMs: otherwiseMs };
+    return { kind: 'ServerError', say: `Slack has a problem (${error})`, retryMs: otherwiseMs };
   const say = channelErrors[error];
   return say ? { kind: 'NoSuchChannel', say } : { kind: 'Refused', say: `Slack refused the message (${error})` };
 }
@@ -115,7 +116,7 @@ const tooFast = (seconds: number): SlackProblem => ({
 
 export const ofStatus = (status: number): SlackProblem =>
   status >= 500
-    ? { kind: 'ServerError', say: `Slack is in trouble (HTTP ${status})`, retryMs: otherwiseMs }
+    ? { kind: 'ServerError', say: `Slack has a problem (HTTP ${status})`, retryMs: otherwiseMs }
     : { kind: 'Garbage', say: `Slack answered HTTP ${status}, which its API never does`, retryMs: otherwiseMs };
 
 function unreachable(error: unknown): SlackProblem {

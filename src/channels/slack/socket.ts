@@ -67,7 +67,7 @@ async function openInTime(client: SocketClient, { clock, endpoint: { patience } 
   if (started === 'late') throw new SlackTrouble(noHello);
 }
 
-const noHello: SlackProblem = { kind: 'Unreachable', say: 'Slack does not greet on its socket', retryMs: 5_000 };
+const noHello: SlackProblem = { kind: 'Unreachable', say: 'Slack did not greet on its socket', retryMs: 5_000 };
 const switchedOff: SlackProblem = {
   kind: 'SocketModeOff',
   say: 'Socket Mode is switched off for the Slack app: switch it on in the app’s settings',

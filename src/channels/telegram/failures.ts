@@ -54,7 +54,7 @@ export function troubleOf(error: unknown): TelegramTrouble {
     default:
       if (isAboutTheChat(error)) return { kind: 'NoSuchChat', say: `Telegram refused the message (${said})` };
       return error.error_code >= 500
-        ? { kind: 'ServerError', say: `Telegram is in trouble (${said})`, retryMs: otherwiseMs }
+        ? { kind: 'ServerError', say: `Telegram has a problem (${said})`, retryMs: otherwiseMs }
         : { kind: 'Refused', say: `Telegram refused the message (${said})` };
   }
 }

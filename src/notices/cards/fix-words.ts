@@ -179,7 +179,4 @@ export const whyNoFix = (fix: Remediation, times: Times): string[] =>
   times
     .localised(rationaleParts(fix).why)
     .split('; ')
-    .filter((reason) => reason !== '' && reason !== noFix && reason !== earlierNoFix);
-
-/** Earlier versions recorded this. */
-const earlierNoFix = 'nothing safe to do by a tap';
+    .filter((reason) => reason !== '' && reason !== noFix);

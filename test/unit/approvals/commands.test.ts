@@ -128,7 +128,7 @@ test('what is open, numbered in natural order, with namespaces and ids; one of i
   assert.deepEqual(labels, [['1'], ['2', '2'], ['3', '3']]);
   assert.match(`${show!.hint!.tap}${show!.hint!.words}`, /^\/show #[0-9a-f]{6}: one of them in full$/);
   const one = await chat.write('show svc-2');
-  assert.match(text(one), /undo the rollout of svc-2/);
+  assert.match(text(one), /svc-2 is down, 0\/3 ready.*Fix: roll back to 1\.41/);
   assert.match(one.show!.rest!, /^Remediation shop\/svc-2-3f9a1c-2$/);
   assert.deepEqual(chat.audit, [], 'looking is no decision');
 });

@@ -22,7 +22,7 @@ const which: [string, Remediation[], string, Partial<Command>, RegExp][] = [
     [aFix(), aFix({ n: 2, namespace: 'pay' })],
     'ack checkout',
     {},
-    /^Say which: #9001cb shop\/checkout, #5d3500 pay\/checkout$/,
+    /^Say which: #5d3500 pay\/checkout, #9001cb shop\/checkout$/,
   ],
 ];
 for (const [name, fixes, line, over, say] of which)

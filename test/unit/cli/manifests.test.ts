@@ -64,7 +64,7 @@ const noImages = [
 ];
 for (const image of noImages) {
   test(`--image ${JSON.stringify(image)} is refused, with what an image looks like`, async () => {
-    const sentence = `--image ${JSON.stringify(image)} is no image: write it in lower case, such as registry.example.com/team/tapfix:0.1.0`;
+    const sentence = `--image ${JSON.stringify(image)} is not an image: write it in lower case, such as registry.example.com/team/tapfix:0.1.0`;
     await refuses({ image }, sentence);
   });
 }

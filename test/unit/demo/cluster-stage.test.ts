@@ -45,7 +45,7 @@ test('last made, first removed; and nothing is called gone that is still there',
   await clock.advance(60_000);
   await removed;
   assert.deepEqual(log, ['tapfix-demo-x', 'tapfix-writer', 'remediations.tapfix.dev', 'tapfix']);
-  assert.deepEqual(printed, ['Removing what the demo put there (4 objects) ...', 'All of it is gone.']);
+  assert.deepEqual(printed, ['Removing what the demo put there (4 objects) ...', 'Everything is gone.']);
 });
 
 test('a cluster that has gone away is not waited for once for each object', async () => {

@@ -46,7 +46,7 @@ test('two acts in five lines', () => {
 
 test('silence is not called a success', () => {
   const silent: PlayedAct = { act: acts[1]!, brokeAtMs: 0 };
-  assert.match(summary({ scenes: [silent], rightsLeft: 0, at }).join('\n'), /tapfix said nothing/);
+  assert.match(summary({ scenes: [silent], rightsLeft: 0, at }).join('\n'), /tapfix posted nothing/);
   assert.equal(wentWell([recovered, silent]), false);
 });
 

@@ -45,7 +45,7 @@ test('a second sighting, and its patience is over: told, with nothing to offer',
     [fix?.spec.action, fix?.spec.incident.severity, fix?.spec.diagnosis],
     [undefined, 'warning', 'x has RenewalFailed'],
   );
-  assert.equal(fix?.spec.rationale, 'nothing safe is known for this event reason');
+  assert.equal(fix?.spec.rationale, 'no fix is known for this event reason');
 });
 
 test('seen again and again it stays open; after a quarter of an hour of silence it is no longer seen, never healthy', async () => {

@@ -240,7 +240,7 @@ test('with rights in a few namespaces only, what is the cluster`s own is left ou
   const { clock, requests, logged, signals, watches, line, stop } = source;
   await clock.advance(3_600_000);
   const about = logged.filter((line) => /^(Node|StorageClass):/.test(line));
-  const words = 'may not be watched, what only it could tell is not noticed';
+  const words = 'may not be watched, what only it shows is not noticed';
   assert.deepEqual(about.toSorted(), [`Node: ${words}`, `StorageClass: ${words}`]);
   assert.ok(requests.filter((request) => request === 'Node').length < 15, 'asked again now and then');
   for (const name of ['nodes', 'storageclasses']) {

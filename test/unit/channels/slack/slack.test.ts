@@ -9,13 +9,16 @@ test('a card is posted with its buttons, and edited in place', async (t) => {
   const id = await channel.post(place, card);
   assert.equal(id, fake.messages()[0]!.ts);
   assert.match(fake.messages()[0]!.text, /^🔴 checkout is down, 0\/3 ready\n/);
-  assert.match(fake.messages()[0]!.notification, /^🔴 checkout is down, 0\/3 ready\nshop · prod-eu/);
+  assert.match(
+    fake.messages()[0]!.notification,
+    /^🔴 checkout is down, 0\/3 ready\nCrashing since 03:12, after 1\.41 → 1\.42\nFix: roll back to 1\.41/,
+  );
   assert.deepEqual(
     fake.messages()[0]!.buttons.map(({ text }) => text),
-    ['Roll back', 'Reject', "I'm on it", 'Details', 'Snooze 1h'],
+    ['Roll back to 1.41', 'Reject', "I'm on it", 'Snooze 1h', 'Details'],
   );
   await channel.edit(place, id, later);
-  assert.match(fake.messages()[0]!.text, /^🟡 checkout: undo approved by Ada/);
+  assert.match(fake.messages()[0]!.text, /^🟡 checkout: about to roll back to 1\.41, approved by Ada/);
   assert.deepEqual(fake.messages()[0]!.buttons, []);
   assert.deepEqual(fake.calls, ['chat.postMessage', 'chat.update']);
 });
@@ -45,13 +48,13 @@ const failures = [
     name: 'a server error is tried again',
     fault: { status: 503, body: 'no' },
     afterMs: 5_000,
-    says: /in trouble \(HTTP 503\)/,
+    says: /has a problem \(HTTP 503\)/,
   },
   {
     name: 'trouble in an answer is tried again',
     fault: refusal('internal_error'),
     afterMs: 5_000,
-    says: /in trouble \(internal_error\)/,
+    says: /has a problem \(internal_error\)/,
   },
   {
     name: 'a page instead of an answer is tried again',
@@ -120,20 +123,20 @@ test('being told to wait is no trouble to show', async (t) => {
   assert.deepEqual(channel.health(), { ok: true, detail: 'receiving' });
   fake.fail('chat.postMessage', { status: 500, body: '' });
   await assert.rejects(channel.post(place, card), RetryLater);
-  assert.deepEqual(channel.health(), { ok: false, detail: 'Slack is in trouble (HTTP 500)' });
+  assert.deepEqual(channel.health(), { ok: false, detail: 'Slack has a problem (HTTP 500)' });
 });
 
 const refusals = [
   {
     state: 'stranger' as const,
     chat: place.chat,
-    says: /^tapfix cannot write to C0123456789: it is not in that Slack channel: invite it there with \/invite/,
+    says: /^tapfix cannot write to C0123456789: tapfix is not in that Slack channel: invite it with \/invite/,
   },
   { state: 'archived' as const, chat: place.chat, says: /is archived: name another one/ },
   {
     state: 'member' as const,
     chat: 'C0NOTTHERE',
-    says: /write to C0NOTTHERE: Slack shows it no such channel: check the id in channels\.slack/,
+    says: /write to C0NOTTHERE: Slack shows tapfix no such channel: check the id in channels\.slack/,
   },
 ];
 for (const { state, chat, says } of refusals) {
@@ -170,7 +173,7 @@ test('blocks that Slack refuses are replaced by plain ones, with their buttons',
   const id = await channel.post(place, card);
   assert.match(
     fake.messages()[0]!.text,
-    /^🔴 checkout is down, 0\/3 ready\n\[ Roll back \]\n\[ Reject \]\n\[ I'm on it \]/,
+    /^🔴 checkout is down, 0\/3 ready\n\[ Roll back to 1\.41 \]\n\[ Reject \]\n\[ I'm on it \]/,
   );
   fake.fail('chat.update', refusal('invalid_blocks'));
   await channel.edit(place, id, later);

@@ -114,7 +114,7 @@ test('a hello that never comes is not waited for', async (t) => {
   fake.behave('no hello');
   start();
   await until('trouble', () => lines.length === 1);
-  assert.match(channel.health().detail, /does not greet/);
+  assert.match(channel.health().detail, /did not greet/);
   fake.behave('usual');
   await until('sockets', () => fake.count() === 2 && channel.health().ok);
 });

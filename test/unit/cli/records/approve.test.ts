@@ -59,8 +59,8 @@ const seenAgain = (fix: Remediation): void => {
 test('asks with what is shown, and records a yes with the version that was read', async () => {
   const { approve, asked, written, out } = aPerson({ answer: 'y' });
   assert.equal(await approve(), 0);
-  assert.deepEqual(asked, ['\nUndo checkout to revision 41? [y/N] ']);
-  assert.match(out[0]!, /checkout keeps crashing[\s\S]*1\.42 → shop\/checkout:1\.41/);
+  assert.deepEqual(asked, ['\nRoll back to 1.41? [y/N] ']);
+  assert.match(out[0]!, /checkout is down, 0\/3 ready[\s\S]*1\.42 → shop\/checkout:1\.41/);
   assert.deepEqual(written, [
     {
       metadata: { resourceVersion: '1' },

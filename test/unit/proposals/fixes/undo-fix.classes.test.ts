@@ -85,7 +85,7 @@ test('an Event that anybody may write does not make a refusal one that an undo w
 const mount = 'MountVolume.SetUp failed for volume "data" : hostPath type check failed: /srv is not a directory';
 const volumes: { name: string; options: RolloutOptions; want: string }[] = [
   { name: 'a volume', options: { afterSpec: { volumes: [{ name: 'data', hostPath: { path: '/srv', type: 'Directory' } }] } }, want: 'back to 1' },
-  { name: 'only another image', options: { after: other }, want: 'nothing safe to do by a tap' },
+  { name: 'only another image', options: { after: other }, want: 'no one-tap fix' },
 ]; // prettier-ignore
 for (const { name, options, want } of volumes)
   test(`VolumeStuck, the newest revision brought ${name}: ${want}`, async () => {
