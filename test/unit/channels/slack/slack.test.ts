@@ -9,13 +9,13 @@ test('a card is posted with its buttons, and edited in place', async (t) => {
   const id = await channel.post(place, card);
   assert.equal(id, fake.messages()[0]!.ts);
   assert.match(fake.messages()[0]!.text, /^🔴 checkout is down, 0\/3 ready\n/);
-  assert.match(fake.messages()[0]!.notification, /^🔴 checkout is down, 0\/3 ready\nshop · prod-eu/);
+  assert.match(fake.messages()[0]!.notification, /^🔴 checkout is down, 0\/3 ready\nCrashing since 03:12/);
   assert.deepEqual(
     fake.messages()[0]!.buttons.map(({ text }) => text),
-    ['Roll back', 'Reject', "I'm on it", 'Details', 'Snooze 1h'],
+    ['Roll back to 1.41', 'Reject', "I'm on it", 'Snooze 1h', 'Details'],
   );
   await channel.edit(place, id, later);
-  assert.match(fake.messages()[0]!.text, /^🟡 checkout: undo approved by Ada/);
+  assert.match(fake.messages()[0]!.text, /^🟡 checkout: about to roll back to 1\.41, approved by Ada/);
   assert.deepEqual(fake.messages()[0]!.buttons, []);
   assert.deepEqual(fake.calls, ['chat.postMessage', 'chat.update']);
 });
@@ -170,7 +170,7 @@ test('blocks that Slack refuses are replaced by plain ones, with their buttons',
   const id = await channel.post(place, card);
   assert.match(
     fake.messages()[0]!.text,
-    /^🔴 checkout is down, 0\/3 ready\n\[ Roll back \]\n\[ Reject \]\n\[ I'm on it \]/,
+    /^🔴 checkout is down, 0\/3 ready\n\[ Roll back to 1\.41 \]\n\[ Reject \]\n\[ I'm on it \]/,
   );
   fake.fail('chat.update', refusal('invalid_blocks'));
   await channel.edit(place, id, later);

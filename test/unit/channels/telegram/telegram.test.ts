@@ -11,7 +11,7 @@ test('a card is posted with its buttons, and edited in place', async (t) => {
   assert.match(fake.messages()[0]!.text, /^🔴 checkout is down, 0\/3 ready\n/);
   assert.deepEqual(
     fake.messages()[0]!.buttons.map(({ text }) => text),
-    ['Roll back', 'Reject', "I'm on it", 'Details', 'Snooze 1h'],
+    ['Roll back to 1.41', 'Reject', "I'm on it", 'Snooze 1h', 'Details'],
   );
   await channel.edit(place, id, later);
   assert.deepEqual(fake.messages()[0]!.buttons, []);
