@@ -80,14 +80,12 @@ export interface Action<P> {
   readonly params: z.ZodType<P>;
   readonly role: WriterRole;
   readonly rights: readonly Right[];
-  /** On the button ("Approve undo"), and in headlines after the name of the target. */
-  readonly verb: string;
   /** For texts that do not name the target otherwise, as in conditions and Events: "quota deletion". */
   readonly noun: string;
   target(params: P): Target;
   /** The line a person approves. */
   summary(params: P): string;
-  /** The consequence on the confirm button: "delete quota platform-hardening". */
+  /** The consequence in the question before it: "Really delete quota platform-hardening?" */
   consequence(params: P): string;
   prepare(params: P, context: ActionContext): Promise<Prepared>;
   inspect(params: P, before: string, context: ActionContext): Promise<Trace>;

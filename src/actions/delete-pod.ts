@@ -84,7 +84,6 @@ export const deletePod: Action<Params> = {
   params,
   role: 'tapfix-writer-pods',
   rights: [evictionRight],
-  verb: 'pod deletion',
   noun: 'pod deletion',
   target: ({ name, uid }) => ({ kind: 'Pod', name, uid }),
   summary: ({ name }) => `evict pod ${name}; its owner makes a new one`,

@@ -68,7 +68,6 @@ export const deleteResourceQuota: Action<Params> = {
     ...['replicasets', 'statefulsets', 'daemonsets'].map(apps), // the nudge
     { group: 'batch', resource: 'jobs', verb: 'patch' },
   ],
-  verb: 'deletion',
   noun: 'quota deletion',
   target: ({ name, uid }) => ({ kind: 'ResourceQuota', name, uid }),
   summary: ({ name }) => `delete ResourceQuota ${name}, then make the blocked workloads retry at once`,

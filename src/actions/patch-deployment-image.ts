@@ -60,7 +60,6 @@ export const patchDeploymentImage: Action<Params> = {
   params,
   role: 'tapfix-writer-workloads',
   rights: [{ group: 'apps', resource: 'deployments', verb: 'patch', owns: ['template'] }],
-  verb: 'image change',
   noun: 'image change',
   target: targetOf,
   summary: ({ name, container, image }) => `set the image of container ${container} in ${name} to ${image}`,

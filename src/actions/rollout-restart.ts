@@ -39,7 +39,6 @@ export const rolloutRestart: Action<Params> = {
   params,
   role: 'tapfix-writer-workloads',
   rights: rolloutRights,
-  verb: 'restart',
   noun: 'restart',
   target: ({ kind, name, uid }) => ({ kind, name, uid }),
   summary: ({ kind, name }) => `restart ${kind} ${name}: new pods of the same version`,

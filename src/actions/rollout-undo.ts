@@ -165,7 +165,6 @@ export const rolloutUndo: Action<Params> = {
   params,
   role: 'tapfix-writer-workloads',
   rights: rolloutRights,
-  verb: 'undo',
   noun: 'undo',
   target: ({ kind, name, uid }) => ({ kind, name, uid }),
   summary: ({ name, toRevision }) => `undo the rollout of ${name}, back to revision ${toRevision}`,

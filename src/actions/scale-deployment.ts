@@ -54,7 +54,6 @@ export const scaleDeployment: Action<Params> = {
       },
     },
   ],
-  verb: 'scaling',
   noun: 'scaling',
   target: targetOf,
   summary: ({ name, replicas }) =>

@@ -149,7 +149,10 @@ async function play(plan: Plan, world: RealWorld, random: Random): Promise<Repor
       for (const trouble of plan.troubles) {
         const fix = ofTrouble(keyOf(trouble)).at(-1);
         if (!fix || trouble.decision === 'nobody' || fix.spec.approval.state !== 'Pending') continue;
-        const button = world.button(fix, trouble.decision === 'approve' ? /^(Approve|Yes)/ : /^Reject/);
+        const button = world.button(
+          fix,
+          trouble.decision === 'approve' ? /^(?:\d+ )?(?:Roll back|Delete|Restart|Scale|Use image|Yes)/ : /^Reject/,
+        );
         if (!button) continue;
         if (!seen.has(trouble.name)) seen.set(trouble.name, nowMs() + trouble.decidedAfterMs);
         if (nowMs() < seen.get(trouble.name)!) continue;

@@ -307,7 +307,8 @@ export async function virtualRun(seed: number, { plan: given }: { plan?: Plan } 
   async function decide(): Promise<void> {
     for (const one of people) {
       const { trouble } = one;
-      const label = trouble.decision === 'approve' ? /^(Approve|Yes)/ : /^Reject/;
+      const label =
+        trouble.decision === 'approve' ? /^(?:\d+ )?(?:Roll back|Delete|Restart|Scale|Use image|Yes)/ : /^Reject/;
       const thumbs = phone.thumbs(label, new RegExp(`\\b${trouble.name}\\b`));
       if (thumbs.length === 0) continue;
       one.sinceMs ??= clock.now();

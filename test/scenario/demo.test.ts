@@ -17,7 +17,7 @@ describe('tapfix demo', { concurrency: 3, timeout: 120_000 }, () => {
     const demo = openDemo(t, window, '--scenario', 'rollout');
     await demo.sees(...prompts.rollback, hints.decide);
     demo.press('r');
-    await demo.sees(/⚪ checkout: undo rejected by you@laptop/u);
+    await demo.sees(/🔴 checkout is still down, 0\/3 ready\. Rejected by\s+you@laptop/u);
     assert.equal(await demo.ended(), 0);
     assert.match(demo.screen(), /RolloutUndo rejected by you@laptop/);
     const seen = demo.frames().map(({ text }) => text);

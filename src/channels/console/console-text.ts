@@ -63,7 +63,7 @@ export function wrap(text: string, indent: string, firstIndent: string, columns 
   return [...lines, current];
 }
 
-/** "[a 1] Approve undo   [r 1] Reject"; empty if there is no keyboard. */
+/** "[a 1] Roll back to 1.41   [r 1] Reject"; empty if there is no keyboard. */
 export function buttonText(card: Pick<Card, 'buttons'>, keys: (data: string) => string | undefined): string {
   const rows = card.buttons.map((row) =>
     row.flatMap(({ label, data }) => {

@@ -153,6 +153,13 @@ function createdAt({ spec }: Remediation, times: Times): string {
   return created ? ` (created ${times.minute(created.slice(0, created.indexOf(' ')))})` : '';
 }
 
+/** The end of the Fix line where there is room for it, by the type of the action. */
+const asides: Readonly<Record<string, (fix: Remediation, times: Times) => string>> = {
+  DeleteResourceQuota: createdAt,
+  DeletePod: () => ', a new one follows',
+  RolloutUndo: (fix) => (healthyTimeIn(fix) === undefined ? '' : `, healthy ${redact(healthyTimeIn(fix)!)}`),
+};
+
 /** The third line of a card, in several lengths, the longest first. */
 export function fixLines(fix: Remediation, times: Times): string[] {
   const { action } = fix.spec;
@@ -162,15 +169,7 @@ export function fixLines(fix: Remediation, times: Times): string[] {
   }
   const fixed = fixWords(fix);
   if (fixed === unknownWords) return [`Fix: ${String(action.type)} (unknown to this version)`];
-  const healthy = healthyTimeIn(fix);
-  const more =
-    action.type === 'DeleteResourceQuota'
-      ? createdAt(fix, times)
-      : action.type === 'DeletePod'
-        ? ', a new one follows'
-        : healthy
-          ? `, healthy ${redact(healthy)}`
-          : '';
+  const more = asides[action.type]?.(fix, times) ?? '';
   return [`Fix: ${fixed.does}${more}`, `Fix: ${fixed.does}`];
 }
 

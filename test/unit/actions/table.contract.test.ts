@@ -177,13 +177,13 @@ for (const [name, { type, make, target, otherwise, owns, gitOps }] of Object.ent
     test('what it keeps, shows and says fits the resource and a phone', async () => {
       const { plan, action, params } = await prepared(make());
       assert.ok(plan.undo.length <= 4096 && plan.diff.length <= 8192 && plan.targetHash.length <= 64);
-      const words = [action.verb, action.noun, action.summary(params), action.consequence(params)];
+      const words = [action.noun, action.summary(params), action.consequence(params)];
       for (const text of [plan.undo, plan.diff, ...words]) {
         assert.ok(text.length > 2);
         // oxlint-disable-next-line no-control-regex
         assert.doesNotMatch(text, /[\x00-\x08\x0b-\x1f\x7f]|undefined|!/);
       }
-      assert.ok(action.consequence(params).length <= 64 && action.verb.length <= 16);
+      assert.ok(action.consequence(params).length <= 64);
     });
 
     test('no literal of env is kept or shown', async () => {
