@@ -187,7 +187,7 @@ function proposed(facts: ControlFacts): ControlStep {
     return move('Rejected', 'Rejected', `rejected by ${by ?? 'somebody'}${note ? `: ${note}` : ''}`);
   }
   if (nowMs >= untilMs) {
-    const late = state === 'Approved' ? `the approval by ${by ?? 'somebody'} came too late` : 'nobody decided in time';
+    const late = state === 'Approved' ? `the approval by ${by ?? 'somebody'} came too late` : 'no decision in time';
     return move('Expired', state === 'Approved' ? 'TooLate' : 'Expired', `${late}, nothing was changed`);
   }
   const gone = overtaken(facts);

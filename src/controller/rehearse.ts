@@ -164,7 +164,7 @@ const preview = ({ diff, targetHash }: ActionPlan, nowMs: number) => ({ diff, ta
 
 const conditionAbout = (prepared: Prepared) =>
   prepared.ok
-    ? condition('Rehearsed', true, 'Accepted', 'rehearsed on the API server: accepted')
+    ? condition('Rehearsed', true, 'Accepted', 'dry run accepted by the API server')
     : condition('Rehearsed', false, prepared.reason, prepared.say);
 
 function notAllowed({ spec }: Remediation, { actions }: Config): ActionRefusal | undefined {

@@ -248,16 +248,12 @@ export const switchedOff = 'SwitchedOff';
 
 /** In a rationale: the text after this, to the end, is a command to copy. */
 export const undoIntro = 'To undo:';
-/** Earlier versions wrote this instead, and their records are still read. */
-const earlierIntro = 'Put it back with:';
 
 /** The two parts of a rationale: why the fix is safe, and the command that undoes it, if it has one. */
 export function rationaleParts({ spec: { rationale } }: Remediation): { why: string; undo?: string } {
-  for (const intro of [undoIntro, earlierIntro]) {
-    const at = rationale.indexOf(`${intro}\n`);
-    if (at >= 0) return { why: rationale.slice(0, at).trim(), undo: rationale.slice(at + intro.length).trim() };
-  }
-  return { why: rationale };
+  const at = rationale.indexOf(`${undoIntro}\n`);
+  if (at < 0) return { why: rationale.trim() };
+  return { why: rationale.slice(0, at).trim(), undo: rationale.slice(at + undoIntro.length).trim() };
 }
 
 /* Sentences that proposals write, and of which a card repeats a part. */

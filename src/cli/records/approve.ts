@@ -1,5 +1,5 @@
 import { wrap } from '../../channels/console/console-text.ts';
-import { type Remediation, undoIntro } from '../../kube/remediation.ts';
+import { rationaleParts, type Remediation } from '../../kube/remediation.ts';
 import { iso } from '../../lib/clock.ts';
 import { UserError } from '../../lib/errors.ts';
 import { redact } from '../../lib/redact.ts';
@@ -49,7 +49,7 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 /** Pure. What is broken, what would be done to it, and the risk. */
 export function proposalLines(fix: Remediation, columns: number, colour: boolean): string[] {
   const shown = (text: string, indent = ''): string[] => wrap(redact(visible(text)), indent, indent, columns);
-  const [risk = ''] = fix.spec.rationale.split(`${undoIntro}\n`);
+  const { why } = rationaleParts(fix);
   const diff = redact(visible(fix.status?.preview?.diff.trimEnd() ?? '')).split('\n');
   return [
     ...shown(`${fix.metadata.namespace}/${fix.metadata.name}: ${whatIsBroken(fix)}`),
@@ -57,7 +57,7 @@ export function proposalLines(fix: Remediation, columns: number, colour: boolean
     '',
     ...shown(capital(actionWords(fix)?.summary ?? '')),
     ...diff.filter(Boolean).map((line) => painted(`  ${line}`, diffPaint(line), colour)),
-    ...(risk.trim() ? shown(risk.trim(), '  ') : []),
+    ...(why ? shown(why, '  ') : []),
   ];
 }
 

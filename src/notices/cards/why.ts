@@ -1,4 +1,4 @@
-import { conditionOf, type Remediation, shortIdOf, undoIntro } from '../../kube/remediation.ts';
+import { conditionOf, rationaleParts, type Remediation, shortIdOf } from '../../kube/remediation.ts';
 import type { MessageContext } from './card-context.ts';
 import type { Card, Line, Message } from './message.ts';
 import { actionWords, placeOf, subjectOf } from './subject.ts';
@@ -10,9 +10,9 @@ import { timesIn } from './times.ts';
  */
 export function composeWhy(fix: Remediation, context: Pick<MessageContext, 'cluster' | 'nowMs' | 'timeZone'>): Message {
   const times = timesIn(context.timeZone, context.nowMs);
-  const { diagnosis, rationale, context: facts } = fix.spec;
+  const { diagnosis, context: facts } = fix.spec;
   const words = actionWords(fix);
-  const reasons = times.localised(rationale.split(`${undoIntro}\n`)[0]!.trim());
+  const reasons = times.localised(rationaleParts(fix).why);
   const what = words ? 'this fix was proposed' : 'no fix was proposed';
   const rows: Card['rows'] = [
     { label: 'Cause', lines: diagnosis ? [times.localised(diagnosis)] : [] },

@@ -11,7 +11,7 @@ async function asked(t: TestContext, config: object = {}, replica?: string) {
   world.start(replica === undefined ? {} : { replica });
   await isRunning(world, 'checkout');
   await rollOut(world, 'checkout', 'shop/app:2-crash');
-  await world.until('a button', () => world.phone.has(/Approve/));
+  await world.until('a button', () => world.phone.has(/Roll back/));
   const postedMs = world.clock.now();
   const heardAt: number[] = [0];
   /** Lets the time pass, and notes in which minute each further message came. */
@@ -87,7 +87,7 @@ describe('nobody answers something critical', { concurrency: 3 }, () => {
     world.start({ replica: 'b' });
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back/));
     await world.advance(minutes(11));
     assert.equal(world.phone.messages.length, 2, world.phone.text());
     a.die();
@@ -116,8 +116,8 @@ describe('nobody answers something critical', { concurrency: 3 }, () => {
     near([0, 10, 30]);
     const [onReply] = world.phone.thumbs(/Propose again/, /the proposal expired/);
     assert.match(await onReply!(), /^Proposed again/);
-    await world.until('the reply to say so', () => /^checkout: proposed again/.test(headlineOf(world, 2)));
-    await world.until('a new proposal', () => world.phone.has(/Approve/));
+    await world.until('the reply to say so', () => headlineOf(world, 2).startsWith('checkout: proposed again'));
+    await world.until('a new proposal', () => world.phone.has(/Roll back/));
     await listen(43);
     near([0, 10, 30, 41]);
     await world.phone.press(/Approve/);
