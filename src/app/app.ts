@@ -108,6 +108,8 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
   const store = createStore<Remediation>({ clock, keysOf: ({ spec }) => [spec.incident.key] });
   const feed = createFeed({ api, clock, log, reconnected, kind: 'Remediation', scopes, view: viewRemediation, store });
   const history = createHistory();
+  const heardMs = (name: string): number => clock.now() - ground.watchRegistry.silentMs(name);
+  const setRevisions = ['statefulset-revisions', 'daemonset-revisions'];
   const keeperOf = (name: RoleName): HistoryKeeper =>
     createHistoryKeeper({
       api,
@@ -119,7 +121,7 @@ export async function runTapfix(parts: Parts): Promise<boolean> {
       stableForMs: () => current().recovery.stableFor,
       // With both roles in one process, what any watcher wrote does not get into what the controllers believe.
       believes: name === 'controller' || role === 'watcher',
-      heardMs: () => clock.now() - ground.watchRegistry.silentMs('revisions'),
+      heard: () => ({ replicaSets: heardMs('revisions'), sets: Math.min(...setRevisions.map(heardMs)) }),
     });
   const keepers = { watcher: keeperOf('watcher'), controller: keeperOf('controller') };
   const roles = (['watcher', 'controller'] as const).filter((name) => role === 'all' || role === name);

@@ -1,5 +1,5 @@
 import { decodeSeen, encodeSeen, isWorthWriting, shardOf } from '../health/history-text.ts';
-import type { History, RunningRevision, SeenRevision } from '../health/history.ts';
+import type { Heard, History, RunningRevision, SeenRevision } from '../health/history.ts';
 import { type Api, isConflict, type KubeObject } from '../kube/api.ts';
 import { historyKey, historyName, type HistoryRole, historyShards } from '../kube/history-maps.ts';
 import { viewReplicaSet } from '../kube/views.ts';
@@ -18,8 +18,7 @@ interface HistoryKeeperDeps {
   history: History;
   /** Whether what is read is added to the history. */
   believes?: boolean;
-  /** When the cluster was last heard from: a revision that runs was seen healthy until then, and no longer. */
-  heardMs(): number;
+  heard(): Heard;
   /** How long a revision must have been healthy to count as such: one that just has is written soon. */
   stableForMs(): number;
 }
@@ -65,7 +64,7 @@ export function createHistoryKeeper({
   role,
   history,
   believes = true,
-  heardMs,
+  heard,
   stableForMs,
 }: HistoryKeeperDeps): HistoryKeeper {
   const shards = Array.from({ length: historyShards }, (_, index): Shard => ({
@@ -102,7 +101,7 @@ export function createHistoryKeeper({
 
   /** Reads what counts as healthy only if nothing has happened since its watch was last heard. */
   async function confirm(shard: Shard): Promise<void> {
-    const times = { untilMs: heardMs(), nowMs: clock.now(), stableForMs: stableForMs() };
+    const times = { untilMs: heard().replicaSets, nowMs: clock.now(), stableForMs: stableForMs() };
     const doubtful = history.doubtful(times).filter(({ uid }) => belongs(shard, uid));
     await Promise.all(
       doubtful.slice(0, mostConfirmed).map(async ({ namespace: theirs, name, uid }) => {
@@ -115,7 +114,7 @@ export function createHistoryKeeper({
 
   /** Whoever wrote in between was the leader before us, or is the one after us: what they wrote is kept. */
   async function write(shard: Shard, writer: Pick<Api, 'patch'>, isLast: boolean, tried = 1): Promise<void> {
-    const { text, kept } = encodeSeen(history.seen(heardMs()).filter(({ uid }) => belongs(shard, uid)));
+    const { text, kept } = encodeSeen(history.seen(heard()).filter(({ uid }) => belongs(shard, uid)));
     if (shard.version === undefined || !hasChanged(shard, kept, isLast)) return;
     shard.notBeforeMs = clock.now() + writeEveryMs;
     const body = { metadata: { resourceVersion: shard.version }, data: { [historyKey]: text } };

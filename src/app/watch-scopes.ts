@@ -5,7 +5,7 @@ import type { Scope } from '../kube/feed.ts';
 import type { Watch } from '../kube/watch.ts';
 import { sameValue } from '../lib/hash.ts';
 import { watchScopes } from '../signals/filter.ts';
-import { clusterWatches, scopedWatches, type SignalSource, watchRevisions } from '../signals/source.ts';
+import { clusterWatches, revisionWatches, scopedWatches, type SignalSource } from '../signals/source.ts';
 import type { Ground } from './app.ts';
 import type { WatchRegistry } from './watch-registry.ts';
 
@@ -56,9 +56,10 @@ const isBeingDone = (fix: Remediation): boolean =>
 export function adjustRevisionWatches(ground: Ground, after?: Promise<void>): void {
   const { watchRegistry, current, clock } = ground;
   const unseenSinceMs = watchRegistry.scopesOf('revisions').length > 0 ? clock.now() : undefined;
-  adjust(watchRegistry, 'revisions', watchScopes(current()), {
-    open: (namespace) => ({ watch: watchRevisions({ ...ground, namespace, unseenSinceMs }), after }),
-  });
+  for (const [name, watchOf] of Object.entries(revisionWatches))
+    adjust(watchRegistry, name, watchScopes(current()), {
+      open: (namespace) => ({ watch: watchOf({ ...ground, namespace, unseenSinceMs }), after }),
+    });
 }
 
 /** Whether something that was not worth a word is by now, or the other way round. */

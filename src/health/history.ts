@@ -37,7 +37,7 @@ interface Run {
   seenMs: number;
   /** When it was last read; a watch may be silent since. */
   readAtMs: number;
-  /** Where it was seen, if this process saw it and it can be read again there. */
+  /** Where the ReplicaSet is, if this process saw it. A revision of a set cannot be read again by its name. */
   place?: { namespace: string; name: string };
 }
 
@@ -60,6 +60,12 @@ export interface SeenRevision {
   shortAt?: number;
   /** When it was last seen with pods to run. */
   seenMs: number;
+}
+
+/** When the watches of revisions were last heard from: a revision that runs was seen healthy until then, and no longer. */
+export interface Heard {
+  replicaSets: number;
+  sets: number;
 }
 
 /** The same of a revision that may still be running: then its times grow. */
@@ -85,7 +91,7 @@ export interface History {
   isShort(uid: string): boolean;
   forget(uid: string): void;
   /** The revisions of which there is something to say, each with what was seen until then. */
-  seen(untilMs: number): RunningRevision[];
+  seen(heard: Heard): RunningRevision[];
   /**
    * Revisions that have been healthy for `stableForMs` if they still are as they were last read: the silence of a quiet
    * cluster does not tell.
@@ -144,7 +150,10 @@ export function createHistory(max = 20_000): History {
     longestServingMs: (uid, nowMs) => lengthOf(runs.get(uid)?.serving ?? never, nowMs),
     isShort: (uid) => runs.get(uid)?.shortAt !== undefined,
     forget: (uid) => void runs.delete(uid),
-    seen: (untilMs) => [...runs.entries()].map(([uid, run]) => seenOf(uid, run, untilMs)).filter(saysSomething),
+    seen: (heard) =>
+      [...runs.entries()]
+        .map(([uid, run]) => seenOf(uid, run, run.place ? heard.replicaSets : heard.sets))
+        .filter(saysSomething),
     doubtful: ({ untilMs, nowMs, stableForMs }) =>
       [...runs.entries()].flatMap(([uid, { whole, readAtMs, place }]) => {
         const isStable = (atMs: number): boolean => lengthOf(whole, atMs) >= stableForMs;

@@ -39,39 +39,38 @@ type RevisionDeps = Pick<SourceDeps, 'api' | 'clock' | 'log' | 'reconnected' | '
   unseenSinceMs?: number | undefined;
 };
 
-/**
- * Feeds the history of revisions; both roles need to know which revisions were healthy. It is one watch to its owner,
- * although StatefulSets and DaemonSets keep no ReplicaSets and are watched themselves.
- */
-export function watchRevisions(deps: RevisionDeps): Watch {
+/** Feeds the history of revisions; both roles need to know which revisions were healthy. */
+function watchRevisions(deps: RevisionDeps): Watch {
   const { history, clock } = deps;
-  const replicaSets = watchHistory<ReplicaSetView>(deps, {
+  return watchHistory<ReplicaSetView>(deps, {
     kind: 'ReplicaSet',
     view: viewReplicaSet,
     observe: (view) => history.observe(view, clock.now()),
     forget: (uid) => history.forget(uid),
   });
-  const sets = (['StatefulSet', 'DaemonSet'] as const).map((kind) => {
-    const known = createSetHistory(history);
-    return watchHistory<SetRevisionView>(
-      { ...deps, roster: undefined },
-      {
-        kind,
-        view: viewSetRevision(kind),
-        observe: (view) => known.observe(view, clock.now()),
-        forget: (uid) => known.forget(uid),
-      },
-    );
-  });
-  const all = [replicaSets, ...sets];
-  return {
-    silentMs: () => Math.max(...all.map((watch) => watch.silentMs())),
-    synced: () => all.every((watch) => watch.synced()),
-    sight: () => replicaSets.sight(),
-    relist: () => all.forEach((watch) => watch.relist()),
-    run: async (signal) => void (await Promise.all(all.map((watch) => watch.run(signal)))),
-  };
 }
+
+/** The same for a kind that keeps no ReplicaSets and is watched itself. */
+function watchSetRevisions(kind: 'StatefulSet' | 'DaemonSet', deps: RevisionDeps): Watch {
+  const { history, clock } = deps;
+  const known = createSetHistory(history);
+  return watchHistory<SetRevisionView>(
+    { ...deps, roster: undefined },
+    {
+      kind,
+      view: viewSetRevision(kind),
+      observe: (view) => known.observe(view, clock.now()),
+      forget: (uid) => known.forget(uid),
+    },
+  );
+}
+
+/** Every watch that the history of revisions is fed by. */
+export const revisionWatches: Readonly<Record<string, (deps: RevisionDeps) => Watch>> = {
+  revisions: watchRevisions,
+  'statefulset-revisions': (deps) => watchSetRevisions('StatefulSet', deps),
+  'daemonset-revisions': (deps) => watchSetRevisions('DaemonSet', deps),
+};
 
 interface Revisions<V> {
   kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createMetrics } from '../../src/ops/metrics.ts';
-import { clusterWatches, scopedWatches } from '../../src/signals/source.ts';
+import { clusterWatches, revisionWatches, scopedWatches } from '../../src/signals/source.ts';
 
 /* What the longer pages say of the code is looked up in the code. */
 const root = join(import.meta.dirname, '../..');
@@ -34,7 +34,7 @@ test('the operations page names every metric there is, and no other', async () =
 test('the operations page names every check of /readyz, and no other', () => {
   const table = operations.slice(operations.indexOf('| check'), operations.indexOf('- `/metrics`'));
   const named = [...table.matchAll(/`((?:api|watch|channel|config)[a-z-]*)`/g)].map(([, name]) => name!);
-  const watches = ['remediations', 'revisions', 'notices', 'other-events', ...scopedWatches, ...clusterWatches];
+  const watches = ['remediations', ...Object.keys(revisionWatches), 'notices', 'other-events', ...scopedWatches, ...clusterWatches];
   const channels = ['telegram', 'slack', 'console'];
   const made = ['api-server', 'config', ...watches.map((name) => `watch-${name}`), ...channels.map((name) => `channel-${name}`)];
   assert.deepEqual(named.sort(), made.sort());

@@ -60,7 +60,7 @@ describe('what nobody answers goes to PagerDuty', { concurrency: 2 }, () => {
     world.start();
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
     pagerDuty.trouble.push(503, 429, 302);
     await world.advance(minutes(14));
     assert.deepEqual([events(), pagerDuty.trouble.length], [[], 3]);
@@ -89,9 +89,9 @@ describe('what nobody answers goes to PagerDuty', { concurrency: 2 }, () => {
     world.start();
     await isRunning(world, 'checkout');
     await rollOut(world, 'checkout', 'shop/app:2-crash');
-    await world.until('a button', () => world.phone.has(/Approve/));
+    await world.until('a button', () => world.phone.has(/Roll back|Delete quota/));
     await world.advance(minutes(10));
-    await world.phone.press(/Approve/);
+    await world.phone.press(/Roll back|Delete quota/);
     await world.phase('Recovered', 300_000);
     await world.advance(minutes(60));
     assert.deepEqual(events(), []);

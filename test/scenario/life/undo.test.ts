@@ -80,8 +80,8 @@ const brought: Row[] = [
 ];
 
 const approved = async (world: World): Promise<{ toRevision: number }> => {
-  await world.until('a button', () => world.phone.has(/Approve undo/), 900_000);
-  await world.phone.press(/Approve undo/);
+  await world.until('a button', () => world.phone.has(/Roll back/), 900_000);
+  await world.phone.press(/Roll back/);
   const fix = await world.phase('Recovered', 900_000);
   assert.equal(world.phone.messages.length, 1, world.phone.history.join('\n'));
   return fix.spec.action!['rolloutUndo'] as { toRevision: number };
@@ -94,7 +94,7 @@ describe('what the newest revision brought', { concurrency: 3 }, () => {
       world.start();
       await isRunning(world, 'checkout', { replicas });
       await breaks(world);
-      await world.until('a button', () => world.phone.has(/Approve undo/), 900_000);
+      await world.until('a button', () => world.phone.has(/Roll back/), 900_000);
       assert.match(world.phone.text(), why);
       assert.equal((await approved(world)).toRevision, toRevision);
       assert.equal(await available(world, 'checkout'), true);
@@ -113,7 +113,7 @@ describe('what the newest revision brought', { concurrency: 3 }, () => {
     await world.advance(2_000);
     const remove = [{ op: 'remove', path: '/spec/template/spec/containers/0/resources' }] as const;
     await world.api.patch(checkout, 'json', [...remove]);
-    await world.until('a button', () => world.phone.has(/Approve undo/), 900_000);
+    await world.until('a button', () => world.phone.has(/Roll back/), 900_000);
     assert.match(world.phone.text(), /quota roomy refuses its pods: every container must say requests\.memory/);
     await approved(world);
     assert.equal(await available(world, 'checkout'), true);
@@ -145,7 +145,7 @@ describe('what the newest revision brought', { concurrency: 3 }, () => {
       await world.advance(120_000);
       const patch = inTemplate(app({ resources: { requests: { cpu: '64' } } }));
       await world.api.patch({ kind, namespace: 'shop', name: 'db' }, 'merge', patch);
-      await world.until('a button', () => world.phone.has(/Approve undo/), 900_000);
+      await world.until('a button', () => world.phone.has(/Roll back/), 900_000);
       assert.match(world.phone.text(), /too little cpu/);
       await approved(world);
     });
@@ -162,6 +162,6 @@ describe('what it did not bring', { concurrency: 3 }, () => {
     const [pod] = await world.api.list('Pod', 'shop', { labelSelector: 'app=checkout' });
     await world.api.delete({ kind: 'Pod', namespace: 'shop', name: pod!.metadata.name });
     await world.until('a button', () => world.phone.has(/Approve/), 900_000);
-    assert.equal(world.phone.has(/Approve undo/), false, world.phone.text());
+    assert.equal(world.phone.has(/Roll back/), false, world.phone.text());
   });
 });

@@ -41,7 +41,11 @@ function aScene({ missing = false } = {}) {
   const log = { debug: note, info: note, warn: note, error: note };
   function start(
     role: HistoryRole,
-    { check = () => undefined, ...over }: { believes?: boolean; check?(): void; heardMs?(): number } = {},
+    {
+      check = () => undefined,
+      heardMs = clock.now,
+      ...over
+    }: { believes?: boolean; check?(): void; heardMs?(): number } = {},
   ) {
     const history = createHistory();
     const api = server.client({ authorize: only(role) });
@@ -52,7 +56,7 @@ function aScene({ missing = false } = {}) {
       namespace: 'tapfix',
       role,
       history,
-      heardMs: clock.now,
+      heard: () => ({ replicaSets: heardMs(), sets: Number.NEGATIVE_INFINITY }),
       stableForMs: () => 30_000,
       ...over,
     });

@@ -5,10 +5,12 @@ import { aReplicaSet } from '../../support/views.ts';
 
 const none = aReplicaSet({ desired: 0, available: 0 });
 
+const heard = (untilMs: number) => ({ replicaSets: untilMs, sets: untilMs });
+
 /** What another process knows after `restore` of all that this one saw until then. */
 function handedOver(history: ReturnType<typeof createHistory>, untilMs: number): ReturnType<typeof createHistory> {
   const next = createHistory();
-  next.restore(history.seen(untilMs));
+  next.restore(history.seen(heard(untilMs)));
   return next;
 }
 
@@ -81,8 +83,22 @@ test('what this process sees now is newer than what was written: a recovery that
 test('a revision of which nothing was seen but that it is there is not written', () => {
   const history = createHistory();
   history.observe(aReplicaSet(), 1_000);
-  assert.deepEqual(history.seen(1_000), []);
-  assert.deepEqual(history.seen(Number.NEGATIVE_INFINITY), [], 'nor one that no watch has heard of since');
-  const [seen] = history.seen(5_000);
+  assert.deepEqual(history.seen(heard(1_000)), []);
+  assert.deepEqual(history.seen(heard(Number.NEGATIVE_INFINITY)), [], 'nor one that no watch has heard of since');
+  const [seen] = history.seen(heard(5_000));
   assert.deepEqual([seen?.wholeMs, seen?.seenMs, seen?.isRunning], [4_000, 5_000, true]);
+});
+
+test('a revision of a set was seen until the watch of sets was heard, and one of a Deployment until the other was', () => {
+  const history = createHistory();
+  history.observe(aReplicaSet({ uid: 'of-a-set', name: '' }), 0);
+  history.observe(aReplicaSet({ uid: 'of-a-deployment' }), 0);
+  const seen = history.seen({ replicaSets: 60_000, sets: 10_000 });
+  assert.deepEqual(
+    seen.map(({ uid, wholeMs }) => [uid, wholeMs]),
+    [
+      ['of-a-set', 10_000],
+      ['of-a-deployment', 60_000],
+    ],
+  );
 });

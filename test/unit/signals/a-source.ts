@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Config } from '../../../src/config/schema.ts';
 import { createHistory } from '../../../src/health/history.ts';
 import { type Api, ApiError, type KubeObject, type Page, type WatchLine } from '../../../src/kube/api.ts';
-import { watchRevisions } from '../../../src/signals/source.ts';
+import { revisionWatches } from '../../../src/signals/source.ts';
 import { watchSignals } from '../../support/watch-signals.ts';
 import { aConfig } from '../../support/config.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
@@ -71,7 +71,10 @@ export function aSource(listed: Record<string, object[]>, options: SourceOptions
     count: (outcome) => void counted.push(outcome),
   });
   const stop = new AbortController();
-  const all = [...Object.values(watches).flat(), watchRevisions({ api, clock, log, namespace: undefined, history })];
+  const all = [
+    ...Object.values(watches).flat(),
+    ...Object.values(revisionWatches).map((watchOf) => watchOf({ api, clock, log, namespace: undefined, history })),
+  ];
   for (const watch of all) void watch.run(stop.signal);
 
   async function line(kind: string, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object): Promise<void> {

@@ -6,7 +6,7 @@ import { readWorkload } from '../../../src/diagnosis/workload.ts';
 import { createHistory, type History } from '../../../src/health/history.ts';
 import type { KubeObject } from '../../../src/kube/api.ts';
 import type { Signal } from '../../../src/signals/signal.ts';
-import { watchRevisions } from '../../../src/signals/source.ts';
+import { revisionWatches } from '../../../src/signals/source.ts';
 import { createSim } from '../../../src/sim/sim.ts';
 import { randomOf } from '../../long/random.ts';
 import { aConfig } from '../../support/config.ts';
@@ -104,8 +104,10 @@ async function watched(t: TestContext): Promise<ClusterRig & { signals: Signal[]
     onSignal: (signal) => void signals.push(signal),
     count: () => undefined,
   });
-  const revisions = watchRevisions({ ...deps, namespace: undefined, history });
-  const ended = Promise.all([...Object.values(watches).flat(), revisions].map((watch) => watch.run(stop.signal)));
+  const revisions = Object.values(revisionWatches).map((watchOf) =>
+    watchOf({ ...deps, namespace: undefined, history }),
+  );
+  const ended = Promise.all([...Object.values(watches).flat(), ...revisions].map((watch) => watch.run(stop.signal)));
   t.after(async () => {
     stop.abort();
     await ended;
