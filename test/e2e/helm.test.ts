@@ -114,7 +114,7 @@ describe('a release of the chart', () => {
     await helm('helm3', ['install', ...release]);
     await cluster.waitFor('the admission policies to be enforced', () => policiesBite(cluster), 30_000);
     await breakByQuota(cluster, shop);
-    await scene.withButton(shop, /Approve deletion/);
+    await scene.withButton(shop, /Delete quota/);
     record = await fixInPhase(cluster, shop, 'Proposed', 30_000);
     assert.equal(posted(), 1);
   });
@@ -158,7 +158,7 @@ describe('a release of the chart', () => {
   });
 
   test('a press of the button that was there all the while is carried out', async () => {
-    await chat.press(await scene.withButton(shop, /Approve deletion/), /Approve deletion/);
+    await chat.press(await scene.withButton(shop, /Delete quota/), /Delete quota/);
     await chat.press(await scene.withButton(shop, /^Yes, delete/), /^Yes, delete/);
     await fixInPhase(cluster, shop, 'Recovered', 60_000);
     assert.equal(posted(), 1);

@@ -15,7 +15,7 @@ test('a proposal in the cluster becomes a card on the console, once', async (t) 
   await tapfix.until('completed notice', () => patched().length > 0);
 
   const card = tapfix.stdout();
-  for (const words of ['checkout', 'prod-eu', 'container app exits 1', 'shop/checkout:1.42 → shop/checkout:1.41'])
+  for (const words of ['checkout', 'prod-eu', 'Container app exits 1', 'Fix: roll back to 1.41'])
     assert(card.includes(words), `no "${words}" in:\n${card}`);
   assert.equal(card.split('🔴').length - 1, 1);
   assert.equal(server.seen.filter((call) => /^POST .*\/notices$/.test(call)).length, 1);

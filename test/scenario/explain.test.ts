@@ -100,7 +100,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^It is told: Remediation shop\/checkout-[0-9a-f]{6}-1 \(new\) holds it; there is no new message until it is over\.$/m,
+      /^There is a message: Remediation shop\/checkout-[0-9a-f]{6}-1 \(new\); there is no new message until it is over\.$/m,
     );
     assert.match(stdout, /^Watcher +\d\d:\d\d:\d\d (Told|Repeated): CrashLoop \((CrashLoopBackOff|BackOff)\)/m);
   });
@@ -127,7 +127,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     assert.match(stdout, /^Config +from ConfigMap tapfix\/tapfix-config$/m);
   });
 
-  test('somebody muted it for a while, and that is why', async (t) => {
+  test('it is muted for now, and that is why', async (t) => {
     const cluster = await aCluster(t);
     await isCrashing(cluster);
     const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -136,7 +136,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     await cluster.api.create({ kind: 'ConfigMap', namespace: 'tapfix' }, body);
     const { code, stdout } = await cluster.explain('shop/deploy/checkout', '--config', cluster.configFile);
     assert.equal(code, 0);
-    assert.match(stdout, /^It is seen \(CrashLoop\), and dropped on purpose: somebody muted it for a while/m);
+    assert.match(stdout, /^It is seen \(CrashLoop\), and dropped on purpose: it is muted for now/m);
   });
 
   test('without any configuration: the defaults and every namespace, and that is said', async (t) => {
@@ -194,7 +194,7 @@ describe('tapfix explain', { concurrency: 2 }, () => {
     const away = await startTapfix(t, words, { env }).ended();
     assert.match(away.stderr, /^cannot reach the API server http:\/\/127\.0\.0\.1:1: [^\n]+\n$/);
     const odd = await startTapfix(t, [...words, '--watcher', 'localhost'], { env }).ended();
-    assert.match(odd.stderr, /^--watcher "localhost" is no address: write it like http:\/\/127\.0\.0\.1:8081\n$/);
+    assert.match(odd.stderr, /^--watcher "localhost" is not an address: write it like http:\/\/127\.0\.0\.1:8081\n$/);
     assert.deepEqual([away.code, odd.code], [1, 2]);
   });
 });

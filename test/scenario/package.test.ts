@@ -51,10 +51,17 @@ after(() => rm(empty, { recursive: true, force: true }));
 
 describe('the npm package', { concurrency: 1 }, () => {
   test('has the bundle, the licences and what people copy, and nothing of the project beside it', () => {
-    for (const file of ['LICENSE', 'README.md', 'config.example.yaml', 'dist/main.js', 'dist/THIRD-PARTY-LICENSES.txt'])
+    for (const file of [
+      'LICENSE',
+      'README.md',
+      'config.example.yaml',
+      'config.starter.yaml',
+      'dist/main.js',
+      'dist/THIRD-PARTY-LICENSES.txt',
+    ])
       assert.ok(files.includes(file), file);
     const others = files.filter(
-      (file) => !/^(bin|dist|deploy)\/|^(LICENSE|README\.md|package\.json|config\.example\.yaml)$/.test(file),
+      (file) => !/^(bin|dist|deploy)\/|^(LICENSE|README\.md|package\.json|config\.(example|starter)\.yaml)$/.test(file),
     );
     assert.deepEqual(others, []);
   });

@@ -124,7 +124,7 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
     for (const name of [`${checkout} -n shop`, 'checkout -n shop', 'shop/checkout', id, id.slice(1)]) {
       const { code, stdout, stderr } = await tapfix(`show ${name}`);
       assert.deepEqual([name, code, stderr], [name, 0, '']);
-      assert.match(stdout, /checkout keeps crashing, 0\/3 ready/);
+      assert.match(stdout, /checkout is down, 0\/3 ready/);
       assert.match(stdout, /app image {2}shop\/checkout:1\.42 → shop\/checkout:1\.41/);
       assert.match(stdout, new RegExp(`Short id ${id}\\ntapfix approve shop/${checkout}`));
     }
@@ -168,7 +168,7 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
     ] as const;
     for (const [key, code] of answers) {
       const window = startEmulator(t, { columns: 80, rows: 24, command, cwd: root });
-      await window.sees('app image  shop/checkout:1.42', 'Undo checkout to revision 41? [y/N]');
+      await window.sees('app image  shop/checkout:1.42', 'Roll back to 1.41? [y/N]');
       window.press(key);
       assert.deepEqual([key, await window.ended()], [key, code]);
       assert.match(window.screen(), code === 0 ? /Approved shop\/checkout/ : /Nothing was done\./);
@@ -190,14 +190,14 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
       },
       /: telegram:7 rejected this 3 h ago\.$/,
     ],
-    ['not rehearsed yet', { unrehearsed: true }, /: It is still being rehearsed; try again in a moment\.$/],
+    ['not rehearsed yet', { unrehearsed: true }, /: The dry run is still under way; try again in a moment\.$/],
     [
       'refused in the rehearsal',
       {
         unrehearsed: true,
         conditions: [condition('Rehearsed', '02:12:36', { status: 'False', message: 'no such image' })],
       },
-      /: The rehearsal failed: no such image$/,
+      /: The dry run failed: no such image$/,
     ],
     [
       'not confirmed',
@@ -225,12 +225,14 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
     const { tapfix, fix } = await aCluster(t, { fixes: [{}, { n: 2, name: 'wordpress', namespace: 'blog' }] });
     assert.match(
       (await tapfix('ack shop/checkout')).stdout,
-      /^You are on shop\/checkout-3f9a1c-1; nobody is reminded any more\.\n$/,
+      /^You are on shop\/checkout-3f9a1c-1; nobody is reminded for two hours\.\n$/,
     );
     assert.match((await tapfix('ack shop/checkout')).stderr, /^you are on shop\/checkout already\n$/);
     assert.match((await tapfix('snooze shop/checkout 2h')).stdout, /^shop\/checkout-3f9a1c-1 is silent until /);
     const { annotations } = (await fix(checkout)).metadata;
     assert.equal(annotations?.['tapfix.dev/acknowledged-by'], ada);
+    const quietMs = Date.parse(annotations?.['tapfix.dev/acknowledged-until'] ?? '') - Date.now();
+    assert.ok(quietMs > 7_100_000 && quietMs <= 7_200_000, String(quietMs));
     const leftMs = Date.parse(annotations?.['tapfix.dev/snoozed-until'] ?? '') - Date.now();
     assert.ok(leftMs > 7_100_000 && leftMs <= 7_200_000, String(leftMs));
     assert.equal((await tapfix('snooze shop/checkout off')).code, 0);
@@ -244,7 +246,11 @@ describe('tapfix as a person uses it', { concurrency: 2 }, () => {
     assert.deepEqual([code, stdout], [0, 'Rejected blog/wordpress-3f9a1c-2; nothing is changed.\n']);
     const { at: _, ...approval } = (await fix('wordpress-3f9a1c-2', 'blog')).spec.approval;
     assert.deepEqual(approval, { state: 'Rejected', by: ada, via: 'cli', note: 'we roll forward' });
-    assert.match((await tapfix('ack blog/wordpress')).stderr, /is over; there is nothing to do any more\n$/);
+    assert.match(
+      (await tapfix('ack blog/wordpress')).stdout,
+      /^You are on blog\/wordpress-3f9a1c-2;/,
+      'it is still broken',
+    );
   });
 
   test('a name that is not there, or that several have', async (t) => {

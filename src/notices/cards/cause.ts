@@ -1,5 +1,5 @@
 import { readyWhenNoticed, type Remediation } from '../../kube/remediation.ts';
-import { capitalised } from '../../lib/text.ts';
+import { capitalised, none } from '../../lib/text.ts';
 import { startOf } from '../plan/waiting.ts';
 import { affectedNames, isQuota, isShared } from './subject.ts';
 import type { Times } from './times.ts';
@@ -57,7 +57,8 @@ function changesBefore({ spec }: Remediation, { localised }: Times): string[] {
     if (revision === undefined || !(beforeMs >= 0 && beforeMs <= latelyMs)) continue;
     const [, image] = /^\S+ image (\S+ → \S+)$/.exec(what) ?? [];
     const [, change] = /^\S+ ([^,]+)$/.exec(what) ?? [];
-    return [image ?? change ?? '', `rollout ${revision}`].filter(Boolean).map(localised);
+    const short = image ?? change ?? '';
+    return [short.includes(none) ? '' : short, `rollout ${revision}`].filter(Boolean).map(localised);
   }
   return [];
 }

@@ -6,10 +6,17 @@ import type { PodObject } from '../../../src/sim/common/shapes.ts';
 import { available, deployment, isRunning, losePods, rollOut } from './shop.ts';
 import { aWorld, type World } from './world.ts';
 
+/** What the fix does in detail has no room on the card: it is shown first. */
+async function asked(world: World, button: RegExp): Promise<void> {
+  assert.match(await world.phone.press(button), /^Really /);
+  assert.equal(await world.phone.press(/^Yes, /), 'Approved; it starts now.');
+}
+
 /** From the card to green, with the usual configuration; the Remediation as it ended. */
-async function approved(world: World, button: RegExp): Promise<Remediation> {
+async function approved(world: World, button: RegExp, { asks = false } = {}): Promise<Remediation> {
   await world.until(`a button ${button}`, () => world.phone.has(button), 900_000);
-  assert.equal(await world.phone.press(button), 'Approved; it starts now.');
+  if (asks) await asked(world, button);
+  else assert.equal(await world.phone.press(button), 'Approved; it starts now.');
   const fix = await world.phase('Recovered', 900_000);
   assert.equal(isTrue(fix, 'Confirmed'), true);
   await world.until('green', () => world.phone.dots()[0] === 'green');
@@ -73,7 +80,7 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     await isRunning(world, 'checkout');
     bad.next(2);
     await losePods(world, 'checkout');
-    await approved(world, /Restart pods/);
+    await approved(world, /Restart pods/, { asks: true });
   });
 
   test('scaled up beyond what the nodes hold: scaled back', async (t) => {
@@ -99,7 +106,7 @@ describe('what is proposed beside an undo and a quota', { concurrency: 3 }, () =
     bad.next(1_000);
     await losePods(world, 'checkout');
     await world.until('a button', () => world.phone.has(/Restart pods/), 900_000);
-    await world.phone.press(/Restart pods/);
+    await asked(world, /Restart pods/);
     await world.phase('Failed', 900_000);
     await world.until('its words', () => /still .* after the restart/.test(world.phone.headlines()[0]!), 60_000);
     assert.equal(world.phone.has(/Propose again/), false);

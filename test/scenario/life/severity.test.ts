@@ -236,7 +236,8 @@ describe('what was changed is always shown', { concurrency: 3 }, () => {
     await world.advance(3_600_000);
     world.configure({ ...early, ...both });
     await world.advance(300_000);
-    assert.deepEqual([world.phone.messages.length, world.slack.messages.length], [1, 0]);
+    const [hello, ...others] = world.slack.messages;
+    assert.deepEqual([world.phone.messages.length, hello?.message.cards[0]?.dot, others], [1, 'hello', []]);
   });
 
   test('once its Notice is gone with its record, it is not posted again', async (t) => {
