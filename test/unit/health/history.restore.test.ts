@@ -97,8 +97,8 @@ test('a revision of a set was seen until the watch of sets was heard, and one of
   assert.deepEqual(
     seen.map(({ uid, wholeMs }) => [uid, wholeMs]),
     [
-      ['of-a-set', 10_000],
       ['of-a-deployment', 60_000],
+      ['of-a-set', 10_000],
     ],
   );
 });
