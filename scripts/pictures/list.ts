@@ -43,6 +43,15 @@ const each: Readonly<Record<string, Scene>> = {
   'storm-list': scenes.page,
 };
 
+/** The same, where people decide in this vendor's chat. */
+const decidedIn = (vendor: string, scene: Scene): Scene => ({
+  ...scene,
+  members: scene.members.map((fix) => {
+    const { approval } = fix.spec;
+    return approval.via === undefined ? fix : { ...fix, spec: { ...fix.spec, approval: { ...approval, via: vendor } } };
+  }),
+});
+
 /** The life of one message, side by side. */
 const life = (vendor: string, app: App): Picture => ({
   name: `${vendor}-life`,
@@ -53,9 +62,13 @@ const life = (vendor: string, app: App): Picture => ({
       { scene: scenes.proposed, view: 'chat', caption: 'In the chat' },
     ],
     [
-      { scene: scenes.approved, view: 'message', caption: 'Ada taps “Roll back to 1.41”: the same message' },
+      {
+        scene: decidedIn(vendor, scenes.approved),
+        view: 'message',
+        caption: 'Ada taps “Roll back to 1.41”: the same message',
+      },
       { scene: scenes.applied, view: 'message', caption: 'The fix is applied' },
-      { scene: scenes.recovered, view: 'message', caption: 'It is over' },
+      { scene: decidedIn(vendor, scenes.recovered), view: 'message', caption: 'It is over' },
     ],
   ],
 });
@@ -63,7 +76,7 @@ const life = (vendor: string, app: App): Picture => ({
 export const pictures: readonly Picture[] = Object.entries(apps).flatMap(([vendor, app]) => [
   life(vendor, app),
   ...Object.entries(each).map(([name, scene]): Picture => {
-    return { name: `${vendor}-${name}`, app, columns: [[{ scene, view: 'chat' }]] };
+    return { name: `${vendor}-${name}`, app, columns: [[{ scene: decidedIn(vendor, scene), view: 'chat' }]] };
   }),
 ]);
 

@@ -78,9 +78,9 @@ export const shown = {
       conditions: [condition('Recovered', '02:14:53')],
     }),
   ]),
-  threeAtOnce: own('three at once', [
-    aFix(),
-    aFix(crashes('web', 2, 1, 2)),
-    aNotice({ ...crashes('mail', 4, 0, 1), spec: noWayBack }),
-  ]),
+  threeAtOnce: {
+    name: 'three at once',
+    members: [aFix(), aFix(crashes('web', 2, 1, 2)), aNotice({ ...crashes('mail', 4, 0, 1), spec: noWayBack })],
+    context: { ...context, notice: '0'.repeat(32) },
+  },
 } satisfies Record<string, Scene>;
