@@ -198,7 +198,7 @@ test('no pod is ready, through a probe that fails: it is critical, and arrives w
 test('a quota that is deleted and created again: one message, about the new one', async () => {
   const namespace = await cluster.freshNamespace('e2e-again');
   await breakByQuota(cluster, namespace);
-  await withButton(namespace, /Approve/);
+  await withButton(namespace, /Delete quota/);
   // By then its owner retries only every minute, so that no pod slips in between.
   await sleep(60_000);
   await cluster.kubectl(['-n', namespace, 'replace', '--force', '-f', '-'], { input: quota('platform-hardening') });
@@ -218,7 +218,7 @@ test('a quota that is deleted and created again: one message, about the new one'
   assert.ok(second.spec.follows);
   await sleep(20_000);
   assert.equal(about(namespace).length, 1);
-  await withButton(namespace, /Approve/);
+  await withButton(namespace, /Delete quota/);
 });
 
 test('with the approver role and kubectl alone: approved in that name, applied, recovered', async () => {
@@ -234,6 +234,46 @@ test('with the approver role and kubectl alone: approved in that name, applied, 
   const fix = await fixInPhase(cluster, namespace, 'Recovered', 60_000);
   assert.equal(fix.spec.approval.by, 'grace');
   assert.match((await messageAbout(namespace, /🟢/)).text, /approved by grace/);
+});
+
+test('a fix that was approved and over while nobody could post: shown once, in its final state, without a sound', async () => {
+  const namespace = await cluster.freshNamespace('e2e-unseen');
+  const scale = (replicas: number): Promise<string> =>
+    cluster.kubectl(['-n', 'tapfix', 'scale', 'deploy/tapfix-watcher', `--replicas=${replicas}`]);
+  await scale(0);
+  try {
+    await breakByQuota(cluster, namespace);
+    const blocking = (await cluster.get<{ metadata: { uid: string } }>(
+      'resourcequotas',
+      namespace,
+      'platform-hardening',
+    ))!;
+    const { uid } = blocking.metadata;
+    const { incident } = aRemediation('').spec;
+    const object = { kind: 'ResourceQuota', name: 'platform-hardening', uid };
+    const own = { ...incident, key: `${namespace}/ResourceQuota/platform-hardening`, object };
+    const action = { type: 'DeleteResourceQuota', deleteResourceQuota: { name: 'platform-hardening', uid } };
+    const proposal = aRemediation('by-hand-1', { incident: own, action }, { namespace });
+    await cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(proposal) });
+    await cluster.waitFor(
+      'its rehearsal',
+      async () => (await onlyFix(cluster, namespace))?.status?.preview?.targetHash,
+      60_000,
+    );
+    const patch = ['patch', 'fix', 'by-hand-1', '--type', 'merge', '-p', '{"spec":{"approval":{"state":"Approved"}}}'];
+    await cluster.kubectl(['-n', namespace, ...patch]);
+    await fixInPhase(cluster, namespace, 'Recovered', 90_000);
+    assert.equal(about(namespace).length, 0);
+  } finally {
+    await scale(1);
+  }
+  assert.match((await messageAbout(namespace, /🟢/, 90_000)).text, /approved by admin/);
+  await sleep(10_000);
+  assert.equal(about(namespace).length, 1);
+  const post = chat.calls.find(
+    ({ method, body }) => method === 'sendMessage' && String(body['text']).includes(namespace),
+  );
+  assert.equal(String(post?.body['disable_notification']), 'true');
 });
 
 test('a fix that the controller would not derive, proposed and approved with the watcher’s own token: nothing is written', async () => {
