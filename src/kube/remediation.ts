@@ -268,6 +268,11 @@ export const healthyTimeIn = ({ spec }: Remediation): string | undefined =>
 /** The beginning of the line of evidence that has the workloads behind a quota: "research 0/1, api 2/3". */
 export const readyWhenNoticed = 'ready when noticed: ';
 
+/** Annotation of a workload: its runbook. People who run it write there what they like. */
+export const runbookAnnotation = 'tapfix.dev/runbook';
+/** The beginning of the line of evidence that has it. */
+export const runbookLine = 'runbook: ';
+
 /** The reason for failures that tapfix can only report. */
 export const noFix = 'no one-tap fix';
 

@@ -3,9 +3,11 @@ import { parseAction, specOf } from '../actions/table.ts';
 import type { Config } from '../config/schema.ts';
 import { createOnce } from '../diagnosis/readers.ts';
 import type { History } from '../health/history.ts';
-import type { LogReader, Reader } from '../kube/api.ts';
-import { type ActionSpec, nothingToUndo, undoIntro } from '../kube/remediation.ts';
+import { ifForbidden, type KubeObject, type LogReader, type Reader } from '../kube/api.ts';
+import { type ActionSpec, nothingToUndo, runbookAnnotation, runbookLine, undoIntro } from '../kube/remediation.ts';
+import { isKnownKind } from '../kube/resources.ts';
 import { redact } from '../lib/redact.ts';
+import { line } from '../lib/text.ts';
 import { autoscalerBlindCase } from './cases/autoscaler-blind.ts';
 import { configMissingCase } from './cases/config-missing.ts';
 import { crashLoopCase } from './cases/crash-loop.ts';
@@ -76,9 +78,9 @@ export const cases: Readonly<Record<string, (subject: Subject, deps: DeriveDeps)
 export async function derive(subject: Subject, given: DeriveDeps): Promise<Derived | undefined> {
   const deps = { ...given, reader: createOnce(given.reader) };
   const read = Object.hasOwn(cases, subject.class) ? cases[subject.class] : undefined;
-  const found = await read?.(subject, deps);
+  const [found, runbook] = await Promise.all([read?.(subject, deps), readRunbook(subject, deps.reader)]);
   if (!found) return undefined;
-  const { fix, orElse = [], ...said } = redacted(found);
+  const { fix, orElse = [], ...said } = redacted({ ...found, evidence: [...runbook, ...found.evidence] });
   const refusals: string[] = [];
   for (const candidate of [fix, ...orElse]) {
     const offer = await attempt(candidate, subject, deps);
@@ -86,6 +88,14 @@ export async function derive(subject: Subject, given: DeriveDeps): Promise<Deriv
     refusals.push(offer.refused);
   }
   return { ...said, rationale: reasonsInWords(refusals) };
+}
+
+/** Whoever may edit the workload wrote it: it is shown, and nothing rests on it. */
+async function readRunbook({ namespace, object: { kind, name } }: Subject, reader: Reader): Promise<string[]> {
+  if (!isKnownKind(kind) || namespace === '') return [];
+  const found = await reader.get<KubeObject>({ kind, namespace, name }).catch(ifForbidden(undefined));
+  const text = line(found?.metadata.annotations?.[runbookAnnotation] ?? '', 300);
+  return text ? [`${runbookLine}${text}`] : [];
 }
 
 /** Whether the fix is allowed, and would work. */

@@ -5,6 +5,7 @@ import {
   noFix,
   rationaleParts,
   type Remediation,
+  runbookLine,
   severityOf,
   shortIdOf,
 } from '../../kube/remediation.ts';
@@ -50,7 +51,7 @@ export function composeDetails(
     { label: 'Undo', lines: howToUndo(fix) },
     { label: 'Who', lines: whoLines(fix, context) },
     { label: 'kubectl', lines: commandsFor(fix, context.nowMs) },
-    { label: 'Links', lines: linksFor(fix, context) },
+    { label: 'Links', lines: [...linksFor(fix, context), ...runbookOf(fix, context)] },
   ];
   const card = { dot, headline, subtitle, rows: rows.filter(({ lines }) => lines.length > 0), footer: [], buttons: [] };
   return { cards: [card], silent: true };
@@ -61,7 +62,7 @@ const logLine = '> ';
 
 /** The evidence, and apart from it the last lines of a container's log, if they may be shown. */
 function evidenceOf({ spec }: Remediation): { evidence: string[]; log: string[] } {
-  const all = spec.context.evidence;
+  const all = spec.context.evidence.filter((text) => !text.startsWith(runbookLine));
   const first = all.findIndex((text) => text.startsWith(logLine));
   if (first < 0) return { evidence: all, log: [] };
   const from = Math.max(first - 1, 0);
@@ -152,4 +153,17 @@ function linksFor(fix: Remediation, { links = [], cluster }: DetailsContext): We
       link: label,
       url: url.replace(/\{(namespace|name|kind|cluster)\}/g, (_, key: string) => encodeURIComponent(values[key]!)),
     }));
+}
+
+/**
+ * The runbook that the workload is annotated with: as plain text, because a tenant wrote it, unless it is on the host of a
+ * link in the configuration.
+ */
+function runbookOf({ spec }: Remediation, { links = [] }: DetailsContext): Line[] {
+  const text = spec.context.evidence.find((one) => one.startsWith(runbookLine))?.slice(runbookLine.length);
+  if (text === undefined) return [];
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isKnownHost = links.some((one) => URL.canParse(one.url) && new URL(one.url).host === url?.host);
+  const isPlain = url?.protocol !== 'https:' || url.username !== '' || url.password !== '';
+  return isKnownHost && !isPlain ? [{ link: 'Runbook', url: url!.href }] : [`Runbook: ${redact(text)}`];
 }

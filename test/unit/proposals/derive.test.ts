@@ -228,6 +228,17 @@ test('what the configuration does not allow is not offered, and the next that ap
   );
 });
 
+test('the runbook of the workload is evidence, in one line; there is none where there is no annotation', async () => {
+  const { server, ask } = aRollout({ pods: [crashing] });
+  const runbook = async () => (await ask('CrashLoop'))?.evidence.filter((text) => text.startsWith('runbook: '));
+  assert.deepEqual(await runbook(), []);
+  const annotations = { 'tapfix.dev/runbook': `https://wiki.example.com/web\n${'x'.repeat(400)}` };
+  server.change('Deployment', 'shop', 'web', { metadata: { annotations } });
+  const [text, ...others] = (await runbook()) ?? [];
+  assert.match(text!, /^runbook: https:\/\/wiki\.example\.com\/web x+…$/);
+  assert.deepEqual([others, text!.length <= 320], [[], true]);
+});
+
 test('whatever the cluster says, a secret in it does not reach a card', async () => {
   const secret = 'AKIAIOSFODNN7EXAMPLE';
   const { say, ask } = aRollout({

@@ -67,3 +67,22 @@ test('each vendor makes a link of a configured address, and of nothing else', ()
     /Links {4}Run <book>: https:\/\/wiki\.example\.com\/checkout/,
   );
 });
+
+const wiki = { label: 'Wiki', url: 'https://wiki.example.com/', class: 'None', namespace: '*' };
+const runbooks: [string, string, unknown][] = [
+  ['https, on the host of a configured link', 'https://wiki.example.com/checkout?x=1', { link: 'Runbook', url: 'https://wiki.example.com/checkout?x=1' }],
+  ['https, elsewhere', 'https://evil.example.com/', 'Runbook: https://evil.example.com/'],
+  ['a host that only begins like it', 'https://wiki.example.com.evil.example/', 'Runbook: https://wiki.example.com.evil.example/'],
+  ['http, on that host', 'http://wiki.example.com/', 'Runbook: http://wiki.example.com/'],
+  ['somebody in front of the host', 'https://ada@wiki.example.com/', 'Runbook: https://[redacted]@wiki.example.com/'],
+  ['words', 'ask the payments team', 'Runbook: ask the payments team'],
+]; // prettier-ignore
+for (const [what, text, want] of runbooks)
+  test(`the runbook that a workload is annotated with: ${what}`, () => {
+    const fix = aFix();
+    fix.spec.context.evidence.unshift(`runbook: ${text}`);
+    const details = composeDetails(fix, [], { ...aContext(), links: [wiki] });
+    assert.deepEqual(linesOf(details, 'Links'), [want]);
+    assert.doesNotMatch(JSON.stringify(linesOf(details, 'Seen')), /runbook/);
+    assert.doesNotMatch(JSON.stringify(composeMessage([fix], aContext())), /[Rr]unbook/);
+  });
