@@ -92,7 +92,7 @@ describe('tapfix demo --context on a cluster without tapfix', { timeout: 600_000
     run.interrupt();
     const { code, text } = await run.ended;
     assert.equal(code, 130, text);
-    assert.match(text, /All of it is gone\./);
+    assert.match(text, /Everything is gone\./);
     assert.deepEqual(await traces(), []);
   });
 });
@@ -119,7 +119,7 @@ describe('tapfix demo --context on a cluster with tapfix', { timeout: 600_000 },
       const { code, text } = await demo('--yes', '--scenario', scenario).ended;
       assert.equal(code, 0, text);
       assert.ok(text.includes(`${fix} approved by`), text);
-      assert.match(text, /All of it is there already/);
+      assert.match(text, /Everything is there already/);
     }
     assert.deepEqual(await traces(), was);
     assert.deepEqual(await cluster.list<Named>('notices', 'tapfix'), []);

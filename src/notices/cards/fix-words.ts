@@ -126,25 +126,29 @@ function imageTarget(fix: Remediation): string | undefined {
   return tags.size === 1 && tag !== '' ? middleCut(tag, 20) : undefined;
 }
 
-/** Whether the diff holds more than the Fix line says, by the type of the action. */
-const saysMore: Readonly<Record<string, (fix: Remediation, lines: readonly string[]) => boolean>> = {
-  RolloutUndo: (fix, lines) => lines.length > 1 || imageTarget(fix) === undefined,
-  PatchDeploymentImage: (_, [line = '']) => {
-    const [, from = '', to = ''] = imageLine.exec(line) ?? [];
-    return splitImage(from).repository !== splitImage(to).repository;
+const whole = (lines: readonly string[], isMore: boolean): string[] => (isMore ? [...lines] : []);
+
+/** What the diff holds besides what the Fix line says, by the type of the action. */
+const besideFix: Readonly<Record<string, (fix: Remediation, lines: readonly string[]) => string[]>> = {
+  RolloutUndo: (fix, lines) => whole(lines, lines.length > 1 || imageTarget(fix) === undefined),
+  PatchDeploymentImage(_, lines) {
+    const [, from = '', to = ''] = imageLine.exec(lines[0] ?? '') ?? [];
+    return whole(lines, splitImage(from).repository !== splitImage(to).repository);
   },
-  ScaleDeployment: () => false,
+  ScaleDeployment: () => [],
   // The Fix line has the pod; the place of the pod does not change what is done.
-  DeletePod: () => false,
-  // Its limits are listed below it; the cause has the one that is in the way.
-  DeleteResourceQuota: (_, lines) => lines.filter((line) => line.startsWith('  ')).length > 1,
+  DeletePod: () => [],
+  // The headline has the quota, and the cause has the one limit that is in the way.
+  DeleteResourceQuota(_, lines) {
+    const limits = lines.filter((line) => line.startsWith('  ')).map((line) => line.trim().replace(/ {2,}/, ' '));
+    return whole([limits.join(', ')], limits.length > 1);
+  },
 };
 
 /** The lines of the diff that the card must show besides its Fix line, for people to see what they approve. */
 export function diffBesideFix(fix: Remediation): string[] {
   const lines = linesOfDiff(fix);
-  const isMore = saysMore[fix.spec.action?.type ?? '']?.(fix, lines) ?? lines.length > 0;
-  return isMore ? lines : [];
+  return besideFix[fix.spec.action?.type ?? '']?.(fix, lines) ?? lines;
 }
 
 /** When the quota was created, from what was recorded as changed. */

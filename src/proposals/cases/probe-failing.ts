@@ -54,10 +54,11 @@ export async function probeFailingCase(subject: Subject, deps: DeriveDeps): Prom
   const restarts = unready.flatMap(({ containers }) => containers).reduce((sum, { state }) => sum + state.restarts, 0);
   const worst = worstOf(running, ({ state }) => !state.ready);
   const near = await readNear(scene.reader, scene.rollout, bornMsOf(scene), deps.nowMs);
-  const messages = events.map(({ message }) => message);
+  // A probe that begins before its container listens is refused at first: what it says now counts.
+  const newest = [...Map.groupBy(events, ({ object }) => object.uid).values()].map(([event]) => event!.message);
   const [fix, ...orElse] = [
     ...undoFixes(scene, deps, failingProbe),
-    restartFix(scene, deps, near, messages),
+    restartFix(scene, deps, near, newest),
     ...stuckRolloutFix(scene, deps),
   ];
   return {

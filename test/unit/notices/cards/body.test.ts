@@ -5,7 +5,7 @@ import { showsWholeDiff } from '../../../../src/notices/cards/body.ts';
 import { cardContext } from '../../../../src/notices/cards/card-context.ts';
 import { composeMessage } from '../../../../src/notices/cards/compose.ts';
 import { aContext } from '../../../golden/scenes.ts';
-import { aFix, approvedByAda, at, condition, executed, type FixOptions } from '../../../support/fixes.ts';
+import { aFix, aQuotaFix, approvedByAda, at, condition, executed, type FixOptions } from '../../../support/fixes.ts';
 
 const card = (fix: Remediation, over = {}) => composeMessage([fix], aContext(over)).cards[0]!;
 const allLabels = (fix: Remediation, over = {}) =>
@@ -88,6 +88,23 @@ for (const [name, diff, button, block, isWhole] of diffs)
     const fix = aFix(preview(diff));
     const blocks = card(fix).footer.flatMap((line) => (typeof line !== 'string' && 'code' in line ? [line.code] : []));
     assert.deepEqual([labels(fix)[0], ...blocks], [button, ...(block === undefined ? [] : [block])]);
+    assert.equal(showsWholeDiff(fix, cardContext(fix, aContext())), isWhole);
+  });
+
+const limits = (count: number): string[] => Array.from({ length: count }, (_, n) => `count/things${n} ${n}`);
+for (const [count, isWhole] of [
+  [1, true],
+  [2, true],
+  [3, true],
+  [9, false],
+] as const)
+  // prettier-ignore
+  test(`a quota of ${count} limits: ${isWhole ? 'the card shows all that is deleted' : 'they are shown before it counts'}`, () => {
+    const retry = 'then make 2 owners retry at once: ReplicaSet api-7d9f8b6c5d, ReplicaSet web-7d9f8b6c5d';
+    const lines = ['delete ResourceQuota tight', ...limits(count).map((line) => `  ${line.replace(' ', '  ')}`), retry];
+    const fix = aQuotaFix(preview(lines.join('\n')));
+    const blocks = card(fix).footer.flatMap((line) => (typeof line !== 'string' && 'code' in line ? [line.code] : []));
+    assert.deepEqual(blocks, count > 1 && isWhole ? [limits(count).join(', ')] : []);
     assert.equal(showsWholeDiff(fix, cardContext(fix, aContext())), isWhole);
   });
 

@@ -114,6 +114,14 @@ for (const { name, message, pods, want } of probesInVain)
   test(`a probe asks ${name}: ${want}`, async () =>
     assert.equal(await wayOf(unready(message, pods && { pods }), 'ProbeFailing'), want));
 
+test('a probe that was refused until the container listened, and fails otherwise now: a restart', async () => {
+  const shop = unready(refused8081);
+  assert.equal(await wayOf(shop, 'ProbeFailing'), never);
+  await shop.clock.advance(5_000);
+  shop.say('Unhealthy', 'Readiness probe failed: HTTP probe failed with statuscode: 503');
+  assert.equal(await wayOf(shop, 'ProbeFailing'), restart);
+});
+
 const policy = (over: object = {}) => ({ metadata: { name: 'deny-all', ...over }, spec: { podSelector: {} } });
 const edited = (manager: string, time: string, field = 'f:spec') => ({
   managedFields: [{ manager, operation: 'Update', time, fieldsV1: { [field]: {} } }],
