@@ -11,7 +11,7 @@ describe('tapfix demo, played to its end', { concurrency: 3, timeout: 120_000 },
   const scenarios: { scenario: string; card: RegExp; fix: RegExp; done: string }[] = [
     { scenario: 'rollout', card: /🔴 checkout is down, 0\/3 ready/, fix: /Fix: roll back to 1\.41/, done: 'RolloutUndo' },
     { scenario: 'quota', card: /🔴 Quota platform-hardening blocks 2 workloads/, fix: /Fix: delete it/, done: 'DeleteResourceQuota' },
-    { scenario: 'image', card: /🔴 web is degraded/, fix: /Fix: use image web:1\.41/, done: 'PatchDeploymentImage' },
+    { scenario: 'image', card: /🔴 web is (?:down|degraded), [01]\/2 ready/, fix: /Fix: use image web:1\.41/, done: 'PatchDeploymentImage' },
     { scenario: 'crash', card: /🔴 api is degraded, 2\/3 ready/, fix: /Fix: delete pod api-\S+/, done: 'DeletePod' },
   ]; // prettier-ignore
   for (const { scenario, card, fix, done } of scenarios)
