@@ -128,7 +128,7 @@ function imageTarget(fix: Remediation): string | undefined {
 
 const whole = (lines: readonly string[], isMore: boolean): string[] => (isMore ? [...lines] : []);
 
-/** What the diff holds besides what the Fix line says, by the type of the action. */
+/** The part of the diff that the Fix line does not say, by the type of the action. */
 const besideFix: Readonly<Record<string, (fix: Remediation, lines: readonly string[]) => string[]>> = {
   RolloutUndo: (fix, lines) => whole(lines, lines.length > 1 || imageTarget(fix) === undefined),
   PatchDeploymentImage(_, lines) {
