@@ -5,7 +5,7 @@ import { configMapsOf, lastWriterOf } from './changed.ts';
 import type { Workload } from './workload.ts';
 
 /*
- * What changed lately around the pods of a workload: what may reach them, and what they read. The times come from the
+ * Finds what changed lately around the pods of a workload: what may reach them, and what they read. The times come from the
  * live objects (managedFields, creation), never from the text of an Event.
  */
 
